@@ -1,0 +1,106 @@
+"""From drafts of cards to one commit: judged in process first, then written through git."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gitmem import judge
+from gitmem.checks.problem import Report
+from gitmem.context import Context, author_email
+from gitmem.errors import Refused
+from gitmem.git import write
+from gitmem.git.locate import Memory
+from gitmem.git.write import Draft, Written
+from gitmem.index import build, catalogue
+from gitmem.index.catalogue import Catalogue
+from gitmem.model.layers import shorten
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a command wants to commit. `cards`: ids for the trailers and for the caller."""
+
+    files: Mapping[str, bytes | None]
+    subject: str
+    action: str
+    cards: Sequence[str] = ()
+    session: str | None = None
+    trailers: Sequence[tuple[str, str]] = ()
+
+
+class ChecksFailed(Refused):
+    """The draft did not pass; `report` has the problems."""
+
+    def __init__(self, report: Report):
+        first = report.errors[0]
+        super().__init__(f"{first.message}, nothing written", [first.hint] if first.hint else [], first.details)
+        self.report = report
+
+
+def commit(context: Context, make: Callable[[Context], Change | None]) -> tuple[Written, Change] | None:
+    """Write what `make` returns, under the memory's lock; None when it returns None.
+
+    Raises:
+        ChecksFailed, Refused, Busy: nothing was written.
+    """
+    made: list[Change] = []
+
+    def draft(memory: Memory) -> Draft | None:
+        here = context.with_memory(memory)
+        change = make(here)
+        if change is None:
+            return None
+        report = judge.check_draft(
+            memory,
+            here.registry,
+            change.files,
+            agent=here.caller.agent,
+            person=here.caller.person,
+            email=author_email(memory),
+            now=here.now,
+            corpus=_corpus(here),
+        )
+        if not report.ok:
+            raise ChecksFailed(report)
+        made[:] = [change]
+        return Draft(change.files, subject(change.subject), trailers=_trailers(here, change))
+
+    env = {"GIT_MEM_AGENT": context.caller.agent} if context.caller.agent else {}
+    written = write.write(context.memory, draft, env=env)
+    return (written, made[0]) if written is not None else None
+
+
+def _corpus(context: Context) -> Catalogue | None:
+    """The cards of the parent, from the index when it speaks of exactly that tree."""
+    found = catalogue.open_for_reading(context.memory.state)
+    if found is not None and found.tree == context.memory.tree and found.meta("registry") == context.memory.registry_tree:
+        return found
+    if found is not None:
+        found.close()
+    return None
+
+
+def cards_now(context: Context) -> Catalogue:
+    """The catalogue at the memory's tip, brought up to date; words and vectors may lag behind."""
+    if not build.ensure(context.memory, context.registry, vectors_too=False):
+        build.build(context.memory, context.registry, with_vectors=False)
+    found = catalogue.open_for_reading(context.memory.state)
+    if found is None:
+        raise Refused("the index cannot be read", ["git mem index --rebuild"])
+    return found
+
+
+def _trailers(context: Context, change: Change) -> list[tuple[str, str]]:
+    found = [("Mem-Action", change.action)]
+    found.extend(("Mem-Card", card) for card in list(change.cards)[:50])
+    if context.caller.agent:
+        found.append(("Mem-Agent", context.caller.agent))
+    if change.session:
+        found.append(("Mem-Session", change.session))
+    return [*found, *change.trailers]
+
+
+def subject(text: str) -> str:
+    """One line of at most 72 bytes."""
+    return shorten(" ".join(text.split()), 72)

@@ -1,0 +1,76 @@
+"""What commands share: the context, options, and small words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gitmem import config, context
+from gitmem.context import Context
+from gitmem.errors import Usage
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON; its schema is in schemas/")
+
+
+def open_context(ctx: click.Context, agent: str | None = None, profile: str | None = None, now: str | None = None) -> Context:
+    """The memory and the caller of this command line."""
+    return context.build(config.from_process(), (ctx.obj or {}).get("repo"), agent, profile, moment(now) if now else None)
+
+
+def moment(text: str) -> datetime:
+    """`--now`: an RFC 3339 time or a date, in the local zone."""
+    from gitmem.model import when
+
+    try:
+        return when.parse(text).astimezone()
+    except ValueError:
+        raise Usage(f"`{text}` is no time", ["2026-11-30, or 2026-11-30T09:00:00Z"]) from None
+
+
+def project_here(found: Context, cwd: Path | None = None) -> str | None:
+    """The registered project of a folder."""
+    from gitmem.recall.whereabouts import project_of_folder
+
+    return project_of_folder(cwd or found.env.cwd, found.memory, found.registry)
+
+
+def day(stamp: str) -> str:
+    """The local day of a UTC stamp."""
+    from gitmem.model import when
+
+    return when.parse(stamp).astimezone().date().isoformat()
+
+
+def days_old(stamp: str, now: datetime) -> str:
+    from gitmem.model import when
+
+    days = (now.date() - when.parse(stamp).astimezone(now.tzinfo).date()).days
+    return "today" if days <= 0 else f"{days} day{'s' if days != 1 else ''} old"
+
+
+def home(path: Path | str, env_home: Path | None) -> str:
+    """A path with the home folder as `~`."""
+    text = str(path)
+    if env_home and (text == str(env_home) or text.startswith(str(env_home) + "/")):
+        return "~" + text[len(str(env_home)) :]
+    return text
+
+
+def examples(*lines: str) -> str:
+    """A help text's examples, kept as they are."""
+    return "Examples:\n\n\b\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several option decorators as one."""
+
+    def apply(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply

@@ -1,0 +1,94 @@
+"""What a person sees: answers on stdout, everything else on stderr, colour and progress on a terminal only."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import IO, Any
+
+import click
+
+from gitmem.errors import MemError
+from gitmem.index.catalogue import Progress
+
+
+def error(problem: MemError) -> None:
+    """`error: …`, the details indented, then the hints."""
+    say(style("error:", "red", sys.stderr) + f" {problem.message}")
+    for detail in getattr(problem, "details", ()):
+        say(f"  {detail}")
+    for hint in problem.hints:
+        say(f"hint: {hint}")
+
+
+def usage(problem: click.UsageError) -> None:
+    say(style("error:", "red", sys.stderr) + f" {problem.format_message().rstrip('.')}")
+    if problem.ctx is not None:
+        say(f"hint: {problem.ctx.command_path} -h")
+
+
+def answer(text: str) -> None:
+    """The answer, as it is."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def as_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.flush()
+
+
+def say(text: str = "") -> None:
+    """A line for the person, not part of the answer."""
+    print(text, file=sys.stderr)
+
+
+def colour_on(stream: IO[str]) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def style(text: str, colour: str, stream: IO[str] = sys.stdout) -> str:
+    return click.style(text, fg=colour) if colour_on(stream) else text
+
+
+def dim(text: str, stream: IO[str] = sys.stdout) -> str:
+    return click.style(text, dim=True) if colour_on(stream) else text
+
+
+def table(rows: list[tuple[str, ...]], indent: str = "") -> str:
+    """Rows with their columns lined up; wide characters count twice. The last column runs free."""
+    if not rows:
+        return ""
+    widths = [max(width(row[i]) for row in rows if i < len(row)) for i in range(max(len(row) for row in rows))]
+    lines = []
+    for row in rows:
+        cells = [cell + " " * (widths[i] - width(cell)) if i < len(row) - 1 else cell for i, cell in enumerate(row)]
+        lines.append((indent + "  ".join(cells)).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    import unicodedata
+
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def progress(stream: IO[str] = sys.stderr) -> Progress | None:
+    """A callback that shows `step done/total` on a terminal; None elsewhere."""
+    if not stream.isatty():
+        return None
+    last = [0.0, ""]
+
+    def show(step: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if done < total and now - last[0] < 0.1 and step == last[1]:  # type: ignore[operator]
+            return
+        last[0], last[1] = now, step
+        end = "\n" if done >= total else ""
+        stream.write(f"\r{step} {done}/{total}\x1b[K{end}")
+        stream.flush()
+
+    return show

@@ -1,0 +1,68 @@
+"""What a command works with: the memory, its registry, who calls, and the time. Built once, passed on."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from gitmem import identity
+from gitmem.config import Env
+from gitmem.errors import Refused
+from gitmem.git import locate
+from gitmem.git.locate import Memory
+from gitmem.identity import Caller
+from gitmem.model.registry import Registry
+from gitmem.registry import load
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`now` is aware, in the local zone."""
+
+    env: Env
+    memory: Memory
+    registry: Registry
+    caller: Caller
+    now: datetime
+    random_bits: Callable[[int], int] = secrets.randbits
+
+    def with_memory(self, memory: Memory) -> Context:
+        """The same call, on the memory as it is now."""
+        if memory.tip == self.memory.tip:
+            return self
+        registry = self.registry if memory.registry_tree == self.memory.registry_tree else load.current(memory)
+        return replace(self, memory=memory, registry=registry)
+
+    def utc(self) -> datetime:
+        return self.now.astimezone(UTC)
+
+
+def build(env: Env, repo: str | None = None, agent: str | None = None, profile: str | None = None, now: datetime | None = None) -> Context:
+    """Find the memory and the caller.
+
+    Raises:
+        NoMemory, Refused: there is no memory; the identity does not hold.
+    """
+    memory = locate.find(env, repo)
+    registry = load.current(memory)
+    caller = identity.resolve(env, registry, memory, agent, profile)
+    return Context(env, memory, registry, caller, now or datetime.now().astimezone())
+
+
+def author_email(memory: Memory) -> str:
+    """The e-mail git would put into a commit here.
+
+    Raises:
+        Refused: git does not know who we are.
+    """
+    found = memory.git.run("var", "GIT_AUTHOR_IDENT", check=False)
+    match = re.search(r"<([^>]+)>", found.text())
+    if found.code != 0 or not match:
+        raise Refused(
+            "git does not know who you are",
+            ['git config --global user.name "Your Name"', "git config --global user.email you@example.com"],
+        )
+    return match[1]

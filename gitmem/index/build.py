@@ -1,0 +1,233 @@
+"""Build what is missing: catalogue, then words, then vectors. In batches, so it can be stopped and goes on.
+
+`ensure` is for the prompt path (small changes only, never waits); `build` finishes everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitmem.errors import Busy
+from gitmem.git import lock, objects
+from gitmem.git.locate import Memory
+from gitmem.index import catalogue as catalogues
+from gitmem.index import embed, place, refresh, vectors, words
+from gitmem.index.analyse import ANALYSER_VERSION, tokens
+from gitmem.index.catalogue import Catalogue, Item, Progress
+from gitmem.model import card as cards
+from gitmem.model import layers
+from gitmem.model.registry import Registry
+
+WORD_BATCH = 1000
+VECTOR_BATCH = 32
+INLINE_CHANGES = 64
+INLINE_VECTORS = 12
+MAX_CHUNKS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the memory's cards the index knows, as numbers of cards."""
+
+    cards: int
+    worded: int
+    embedded: int
+    embedder: str
+
+    @property
+    def complete(self) -> bool:
+        return self.worded == self.cards and (self.embedder == "none" or self.embedded == self.cards)
+
+
+def embedder_name(memory: Memory, registry: Registry) -> str:
+    """The embedder in force here: local configuration, else the registry's if it is bundled; `none` where absent."""
+    name = memory.setting("mem.embedder") or registry.memory.embedder
+    if name not in embed.BUNDLED and memory.setting("mem.embedder") != name:
+        name = "none"
+    return name if embed.available(name) else "none"
+
+
+def coverage(catalogue: Catalogue, embedder: str) -> Coverage:
+    cards, worded, embedded = catalogue.db.execute(
+        "SELECT count(*), coalesce(sum(worded), 0), count(slot) FROM cards WHERE kind = 'card' AND fault IS NULL"
+    ).fetchone()
+    if catalogue.meta("embedder") != embedder:
+        embedded = 0
+    return Coverage(cards, worded, embedded, embedder)
+
+
+def build(memory: Memory, registry: Registry, progress: Progress | None = None, wait_s: float = 600.0, with_vectors: bool = True) -> Coverage:
+    """Bring the whole index up to date.
+
+    Raises:
+        Busy: another builder held the lock for `wait_s` seconds.
+    """
+    embedder = embedder_name(memory, registry)
+    with lock.held(place.lock(memory.state), wait_s, "the index"):
+        catalogue = catalogues.open_for_writing(memory.state)
+        try:
+            _check_analyser(memory, catalogue)
+            refresh.refresh(memory, registry, catalogue, refresh.differences(memory, catalogue), progress)
+            _words(memory, catalogue, progress)
+            if with_vectors and embedder != "none":
+                _vectors(memory, catalogue, embedder, progress)
+            return coverage(catalogue, embedder)
+        finally:
+            catalogue.close()
+
+
+def ensure(memory: Memory, registry: Registry, vectors_too: bool = True) -> bool:
+    """Take in a small change at once; False when there is more to do than a prompt may wait for."""
+    found = catalogues.open_for_reading(memory.state)
+    embedder = embedder_name(memory, registry)
+    if found is not None:
+        try:
+            fresh = found.tree == (memory.tree or "") and found.meta("registry") == (memory.registry_tree or "")
+            if fresh and found.meta("analyser") == str(ANALYSER_VERSION):
+                state = coverage(found, embedder)
+                if state.complete or (not vectors_too and state.worded == state.cards):
+                    return True
+                if state.cards - state.worded > INLINE_CHANGES:
+                    return False
+        finally:
+            found.close()
+    try:
+        with lock.held(place.lock(memory.state), 0.0, "the index"):
+            catalogue = catalogues.open_for_writing(memory.state)
+            try:
+                _check_analyser(memory, catalogue)
+                changes = refresh.differences(memory, catalogue)
+                if len(changes) > INLINE_CHANGES:
+                    return False
+                refresh.refresh(memory, registry, catalogue, changes)
+                if catalogue.count("worded = 0") > INLINE_CHANGES:
+                    return False
+                _words(memory, catalogue, None)
+                if vectors_too and embedder != "none":
+                    if len(_unembedded(catalogue, embedder, INLINE_VECTORS + 1)) > INLINE_VECTORS:
+                        return False
+                    _vectors(memory, catalogue, embedder, None)
+                return True
+            finally:
+                catalogue.close()
+    except (Busy, OSError):
+        return False
+
+
+def discard(memory: Memory) -> None:
+    with lock.held(place.lock(memory.state), 60.0, "the index"):
+        catalogues.discard(memory.state)
+
+
+def embed_text(item: Item) -> str:
+    """What is embedded of a card: L0, L1 and the other wordings."""
+    return "\n".join(part for part in (item.l0, *item.also, item.l1) if part)
+
+
+def chunks(item: Item, card: cards.Card | None) -> list[words.Chunk]:
+    """The documents of a card: its head with each chunk of its body."""
+    tags = " ".join(card.tags) if card else ""
+    head = tokens(" \n".join((item.l0, *item.also, tags)))
+    bodies = [tokens(text) for text in layers.l2(card)[:MAX_CHUNKS]] if card else []
+    return [words.Chunk(item.row, item.scope, head, body) for body in bodies or [[]]]
+
+
+def _check_analyser(memory: Memory, catalogue: Catalogue) -> None:
+    """Words cut by another analyser are of no use."""
+    if catalogue.meta("analyser") == str(ANALYSER_VERSION) and place.words(memory.state).is_dir():
+        return
+    import shutil
+
+    shutil.rmtree(place.words(memory.state), ignore_errors=True)
+    catalogue.db.execute("UPDATE cards SET worded = 0 WHERE kind = 'card' AND fault IS NULL")
+    catalogue.db.execute("DELETE FROM dropped")
+    catalogue.set_meta("analyser", str(ANALYSER_VERSION))
+
+
+def _words(memory: Memory, catalogue: Catalogue, progress: Progress | None) -> None:
+    total = catalogue.count("worded = 0")
+    done = 0
+    folder = place.words(memory.state)
+    while True:
+        dropped = [row for (row,) in catalogue.db.execute("SELECT row FROM dropped")]
+        todo = [row for (row,) in catalogue.db.execute("SELECT row FROM cards WHERE worded = 0 ORDER BY row LIMIT ?", (WORD_BATCH,))]
+        if not todo and not dropped:
+            break
+        writer = words.Writer(folder)
+        try:
+            # a batch that was written but not noted (killed in between) is written anew
+            writer.remove([*dropped, *todo])
+            reader = objects.open_light(memory.git)
+            try:
+                for row in todo:
+                    item = _any_item(catalogue, row)
+                    for chunk in chunks(item, _card(reader, item)):
+                        writer.add(chunk)
+                    done += 1
+                    if progress and done % 100 == 0:
+                        progress("indexing words", done, total)
+            finally:
+                reader.close()
+        except BaseException:
+            writer.cancel()
+            raise
+        writer.commit()
+        db = catalogue.db
+        db.execute("BEGIN IMMEDIATE")
+        db.executemany("UPDATE cards SET worded = 1 WHERE row = ?", [(row,) for row in todo])
+        db.executemany("DELETE FROM dropped WHERE row = ?", [(row,) for row in dropped])
+        db.execute("COMMIT")
+    if progress and total >= 100:
+        progress("indexing words", total, total)
+
+
+def _any_item(catalogue: Catalogue, row: int) -> Item:
+    found = catalogue.db.execute(f"SELECT {catalogues.ITEM_COLUMNS} FROM cards WHERE row = ?", (row,)).fetchone()
+    return catalogues.as_item(found)
+
+
+def _card(reader: objects.Objects, item: Item) -> cards.Card | None:
+    return cards.read(reader.blob(item.blob))[0]
+
+
+def _unembedded(catalogue: Catalogue, embedder: str, limit: int) -> list[int]:
+    where = "slot IS NULL" if catalogue.meta("embedder") == embedder else "1"
+    rows = catalogue.db.execute(f"SELECT row FROM cards WHERE kind = 'card' AND fault IS NULL AND {where} ORDER BY row DESC LIMIT ?", (limit,))
+    return [row for (row,) in rows]
+
+
+def _vectors(memory: Memory, catalogue: Catalogue, name: str, progress: Progress | None) -> None:
+    db = catalogue.db
+    if catalogue.meta("embedder") != name:
+        # another embedder's vectors never meet this one's
+        db.execute("UPDATE cards SET slot = NULL")
+        place.vectors(memory.state, name).unlink(missing_ok=True)
+        catalogue.set_meta("embedder", name)
+        catalogue.set_meta("slots", "0")
+    total = len(_unembedded(catalogue, name, 1 << 30))
+    if not total:
+        return
+    small = total <= INLINE_VECTORS
+    model = embed.load(name, for_query=small)
+    catalogue.set_meta("dim", str(model.dim))
+    done = 0
+    while rows := _unembedded(catalogue, name, VECTOR_BATCH):
+        items = [_any_item(catalogue, row) for row in rows]
+        start = int(catalogue.meta("slots") or "0")
+        _store(memory, catalogue, name, start, model, items)
+        done += len(items)
+        if progress and total > INLINE_VECTORS:
+            progress("embedding", done, total)
+
+
+def _store(memory: Memory, catalogue: Catalogue, name: str, start: int, model: embed.Embedder, items: Sequence[Item]) -> None:
+    values = model.passages([embed_text(item) for item in items])
+    file: Path = place.vectors(memory.state, name)
+    vectors.append(file, start, model.dim, values)
+    db = catalogue.db
+    db.execute("BEGIN IMMEDIATE")
+    db.executemany("UPDATE cards SET slot = ? WHERE row = ?", [(start + i, item.row) for i, item in enumerate(items)])
+    catalogue.set_meta("slots", str(start + len(items)))
+    db.execute("COMMIT")

@@ -1,0 +1,240 @@
+"""The catalogue: what the index knows of every card of one tree, in SQLite.
+
+It is derived from the tree alone and says which tree. It answers liveness (`Graph`), the checks (`Corpus`)
+and recall. `refresh` brings it from one tree to another at the cost of what differs.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitmem.git.run import Git
+from gitmem.index import place
+from gitmem.model.live import Facts
+from gitmem.model.registry import Registry
+
+TABLES = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE cards(
+  row INTEGER PRIMARY KEY, path TEXT UNIQUE, blob TEXT, id TEXT, scope TEXT, type TEXT, kind TEXT,
+  created TEXT, valid_from TEXT, expires TEXT, importance INTEGER, author TEXT, l0 TEXT, l1 TEXT, also TEXT,
+  strength INTEGER, said_at TEXT, import_source TEXT, unquoted INTEGER, fold TEXT,
+  fault TEXT, registry_fault TEXT, slot INTEGER, worded INTEGER DEFAULT 0);
+CREATE INDEX cards_id ON cards(id);
+CREATE INDEX cards_scope ON cards(scope, kind);
+CREATE INDEX cards_fold ON cards(fold);
+CREATE INDEX cards_slot ON cards(slot);
+CREATE INDEX cards_todo ON cards(worded) WHERE worded = 0;
+CREATE TABLE edges(row INTEGER, kind TEXT, target TEXT);
+CREATE INDEX edges_row ON edges(row);
+CREATE INDEX edges_target ON edges(target);
+CREATE TABLE cites(row INTEGER, source TEXT);
+CREATE INDEX cites_source ON cites(source);
+CREATE INDEX cites_row ON cites(row);
+CREATE TABLE dropped(row INTEGER PRIMARY KEY);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A card as recall meets it. `row` is its number in the index, `slot` its vector's (None: not embedded yet)."""
+
+    row: int
+    path: str
+    blob: str
+    id: str
+    scope: str
+    type: str | None
+    kind: str
+    created: str
+    valid_from: str | None
+    importance: int
+    author: str
+    l0: str
+    l1: str
+    also: tuple[str, ...]
+    unquoted: bool
+    slot: int | None
+
+
+ITEM_COLUMNS = "row, path, blob, id, scope, type, kind, created, valid_from, importance, author, l0, l1, also, unquoted, slot"
+_FACTS = "row, id, scope, type, created, valid_from, expires, l0, strength, said_at, import_source"
+_VALID = "fault IS NULL AND registry_fault IS NULL"
+
+
+class Catalogue:
+    """One open catalogue. Reads see one consistent state from `begin` to `close`."""
+
+    def __init__(self, connection: sqlite3.Connection):
+        self.db = connection
+        self._facts: dict[str, Facts | None] = {}
+        self._pointing: dict[str, list[Facts]] = {}
+
+    def close(self) -> None:
+        self.db.close()
+
+    # what the index says of itself
+
+    def meta(self, key: str) -> str | None:
+        found = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return found[0] if found else None
+
+    def set_meta(self, key: str, value: str) -> None:
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    @property
+    def tree(self) -> str | None:
+        return self.meta("tree")
+
+    def count(self, where: str = "1", *values: Any) -> int:
+        return self.db.execute(f"SELECT count(*) FROM cards WHERE {where}", values).fetchone()[0]
+
+    # the graph and the corpus
+
+    def facts(self, card_id: str) -> Facts | None:
+        if card_id not in self._facts:
+            found = self.db.execute(f"SELECT {_FACTS} FROM cards WHERE id = ? AND {_VALID}", (card_id,)).fetchone()
+            self._facts[card_id] = self._as_facts(found) if found else None
+        return self._facts[card_id]
+
+    def pointing_at(self, card_id: str) -> Sequence[Facts]:
+        if card_id not in self._pointing:
+            rows = self.db.execute(
+                f"SELECT DISTINCT {', '.join('c.' + name for name in _FACTS.split(', '))} FROM edges e JOIN cards c ON c.row = e.row"
+                f" WHERE e.target = ? AND {_VALID} ORDER BY c.id",
+                (card_id,),
+            ).fetchall()
+            self._pointing[card_id] = [self._as_facts(row) for row in rows]
+        return self._pointing[card_id]
+
+    def _as_facts(self, row: tuple) -> Facts:
+        edges = self.db.execute("SELECT kind, target FROM edges WHERE row = ? ORDER BY rowid", (row[0],)).fetchall()
+        return Facts(*row[1:8], tuple(edges), *row[8:])
+
+    def path_of(self, card_id: str) -> str | None:
+        found = self.db.execute("SELECT path FROM cards WHERE id = ? ORDER BY path", (card_id,)).fetchone()
+        return found[0] if found else None
+
+    def all_ids(self) -> Iterable[str]:
+        return [row[0] for row in self.db.execute("SELECT id FROM cards WHERE id IS NOT NULL")]
+
+    # cards
+
+    def item(self, row: int) -> Item | None:
+        found = self.db.execute(f"SELECT {ITEM_COLUMNS} FROM cards WHERE row = ? AND {_VALID}", (row,)).fetchone()
+        return as_item(found) if found else None
+
+    def items(self, where: str = "1", values: Sequence[Any] = (), order: str = "id") -> list[Item]:
+        rows = self.db.execute(f"SELECT {ITEM_COLUMNS} FROM cards WHERE {_VALID} AND {where} ORDER BY {order}", values)
+        return [as_item(row) for row in rows]
+
+    def by_id(self, card_id: str) -> Item | None:
+        found = self.items("id = ?", (card_id,))
+        return found[0] if found else None
+
+    def by_prefix(self, prefix: str) -> list[Item]:
+        return self.items("id >= ? AND id < ?", (prefix, prefix + "~"))
+
+    def faults(self) -> list[tuple[str, int, str]]:
+        """`(path, line, message)` of every card that is left out."""
+        rows = self.db.execute(f"SELECT path, fault, registry_fault FROM cards WHERE NOT ({_VALID}) ORDER BY path")
+        found = []
+        for path, fault, registry_fault in rows:
+            line, message = json.loads(fault) if fault else (1, registry_fault)
+            found.append((path, line, message))
+        return found
+
+
+def as_item(row: tuple) -> Item:
+    *head, importance, author, l0, l1, also, unquoted, slot = row
+    return Item(*head, importance or 0, author, l0, l1, tuple(json.loads(also)) if also else (), bool(unquoted), slot)
+
+
+def open_for_reading(state: Path) -> Catalogue | None:
+    """The catalogue as it is; None when there is none, or none of this format. Never waits for a builder."""
+    file = place.database(state)
+    if not file.is_file():
+        return None
+    try:
+        connection = sqlite3.connect(f"file:{_quoted(file)}?mode=ro", uri=True, timeout=1.0, isolation_level=None)
+        connection.execute("BEGIN")
+        if connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() != (str(place.FORMAT),):
+            connection.close()
+            return None
+        return Catalogue(connection)
+    except sqlite3.Error:
+        return None
+
+
+def open_for_writing(state: Path) -> Catalogue:
+    """The catalogue for a builder that holds the index lock; a broken one is thrown away and begun anew."""
+    file = place.database(state)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for attempt in (1, 2):
+        connection = sqlite3.connect(file, timeout=10.0, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            has = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()[0]
+            if not has:
+                connection.executescript("BEGIN;" + TABLES + f"INSERT INTO meta VALUES ('format', '{place.FORMAT}'); COMMIT;")
+            else:
+                connection.execute("SELECT count(row) FROM cards WHERE worded = 0").fetchone()
+            return Catalogue(connection)
+        except sqlite3.DatabaseError:
+            connection.close()
+            if attempt == 2:
+                raise
+            discard(state)
+            file.parent.mkdir(parents=True, exist_ok=True)
+    raise AssertionError
+
+
+def discard(state: Path) -> None:
+    """Throw the index away; the next use builds it again."""
+    import shutil
+
+    shutil.rmtree(place.folder(state), ignore_errors=True)
+
+
+def corpus_of(git: Git, tree: str) -> Catalogue | None:
+    """The catalogue as a corpus for the checks, when it knows exactly this tree."""
+    found = git.run("rev-parse", "--path-format=absolute", "--git-common-dir", f"{tree}^{{tree}}", check=False)
+    if found.code != 0:
+        return None
+    common, oid = found.text().split("\n")
+    catalogue = open_for_reading(Path(common) / "git-mem")
+    if catalogue is None:
+        return None
+    if catalogue.tree != oid:
+        catalogue.close()
+        return None
+    return catalogue
+
+
+def registry_fault(row: dict[str, Any], registry: Registry) -> str | None:
+    """What the registry says against a card: unknown type, scope or author."""
+    if row["type"] is not None and row["type"] not in registry.types:
+        return f"unknown type `{row['type']}`"
+    if not registry.is_scope(row["scope"]):
+        return f"no project `{row['scope']}`"
+    if not registry.known_author(row["author"]):
+        return f"unknown author `{row['author']}`"
+    rule = registry.types.get(row["type"] or "")
+    if rule is not None and rule.scopes == "personal" and row["scope"] != "personal":
+        return f"a `{row['type']}` belongs in `personal`"
+    return None
+
+
+def _quoted(file: Path) -> str:
+    from urllib.parse import quote
+
+    return quote(str(file))
+
+
+Progress = Callable[[str, int, int], None]

@@ -1,0 +1,232 @@
+"""The words of all cards in a Whoosh index, and BM25F over it.
+
+Whoosh receives text that is already tokenised, in scorable KEYWORD fields, and the schema is passed when the
+index is opened: no class of ours is stored and no stored schema is loaded. Scores are computed here, from
+Whoosh's postings: cards that left the tree never count, and a memory of three cards ranks as soberly as one
+of ten thousand.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gitmem.index import background
+
+K1 = 1.2
+B = {"head": 0.4, "body": 0.75}
+WEIGHT = {"head": 2.0, "body": 1.0}
+# Lengths that count as usual, in tokens. Constants, so that a card's score does not move with its neighbours.
+USUAL_LENGTH = {"head": 24.0, "body": 80.0}
+MAX_TERMS = 24
+MAX_POSTINGS = 40_000
+FIELDS = ("head", "body")
+
+
+@dataclass(frozen=True, slots=True)
+class WordHit:
+    """A card found by its words. `coverage`: the idf-weighted share of the query found in its best chunk, 0 to 1."""
+
+    row: int
+    score: float
+    coverage: float
+
+
+@dataclass(slots=True)
+class WordResult:
+    """Hits, best first, and the idf of every query term."""
+
+    hits: list[WordHit] = field(default_factory=list)
+    idf: dict[str, float] = field(default_factory=dict)
+
+
+def schema() -> Any:
+    from whoosh.fields import ID, KEYWORD, Schema
+
+    words = {"scorable": True, "lowercase": False, "commas": False, "stored": False}
+    return Schema(row=ID(stored=True), scope=ID(), head=KEYWORD(**words), body=KEYWORD(**words))
+
+
+class Words:
+    """An index open for reading."""
+
+    def __init__(self, reader: Any):
+        self._reader = reader
+        self._leaves = [leaf for leaf, _ in reader.leaf_readers()]
+
+    def documents(self) -> int:
+        return self._reader.doc_count()
+
+    def close(self) -> None:
+        self._reader.close()
+
+    def search(self, terms: Sequence[str], scopes: Sequence[str] | None, limit: int, cards: int) -> WordResult:
+        """BM25F over both fields; the best chunk counts for its card.
+
+        Args:
+            terms: query tokens, in order, with repeats.
+            scopes: only chunks of these scopes; None: all.
+            limit: how many cards at most.
+            cards: number of cards in the memory, the N of idf.
+
+        Source: Robertson, Zaragoza, Taylor, CIKM 2004, doi:10.1145/1031171.1031181.
+        """
+        unique = list(dict.fromkeys(terms))
+        df = {term: max(self._df(name, term) for name in FIELDS) for term in unique}
+        result = WordResult()
+        chosen, postings = [], 0
+        for term in sorted(unique, key=lambda one: (df[one], one)):
+            result.idf[term] = background.idf(term, df[term], cards)
+            if df[term] and len(chosen) < MAX_TERMS and (postings < MAX_POSTINGS or not chosen):
+                chosen.append(term)
+                postings += df[term]
+        total = sum(result.idf.values())
+        best: dict[int, tuple[float, float]] = {}
+        scored: list[tuple[float, float, int, int]] = []
+        for number, leaf in enumerate(self._leaves):
+            allowed = None if scopes is None else self._documents_of(leaf, scopes)
+            if allowed is not None and not allowed:
+                continue
+            for doc, (score, found) in self._score(leaf, chosen, result.idf, allowed).items():
+                scored.append((score, found, number, doc))
+        for score, found, number, doc in heapq.nlargest(limit * 3, scored):
+            row = int(self._leaves[number].stored_fields(doc)["row"])
+            if row not in best:
+                best[row] = (score, found / total if total else 0.0)
+        ranked = sorted(best.items(), key=lambda one: (-one[1][0], one[0]))[:limit]
+        result.hits = [WordHit(row, score, coverage) for row, (score, coverage) in ranked]
+        return result
+
+    def _df(self, name: str, term: str) -> int:
+        return self._reader.doc_frequency(name, term)
+
+    def _documents_of(self, leaf: Any, scopes: Sequence[str]) -> set[int]:
+        from whoosh.reading import TermNotFound
+
+        found: set[int] = set()
+        for scope in scopes:
+            try:
+                found.update(leaf.postings("scope", scope).all_ids())
+            except TermNotFound:
+                continue
+        return found
+
+    def _score(self, leaf: Any, terms: Iterable[str], idf: dict[str, float], allowed: set[int] | None) -> dict[int, list[float]]:
+        """Document -> [BM25F score, idf found]."""
+        from whoosh.reading import TermNotFound
+
+        scores: dict[int, list[float]] = {}
+        for term in terms:
+            frequency: dict[int, float] = {}
+            for name in FIELDS:
+                try:
+                    matcher = leaf.postings(name, term)
+                except TermNotFound:
+                    continue
+                b, weight, usual = B[name], WEIGHT[name], USUAL_LENGTH[name]
+                length = leaf.doc_field_length
+                while matcher.is_active():
+                    doc = matcher.id()
+                    if allowed is None or doc in allowed:
+                        norm = 1 - b + b * length(doc, name, 0) / usual
+                        frequency[doc] = frequency.get(doc, 0.0) + weight * matcher.weight() / norm
+                    matcher.next()
+            gain = idf[term]
+            for doc, tf in frequency.items():
+                entry = scores.get(doc)
+                if entry is None:
+                    scores[doc] = [gain * tf * (K1 + 1) / (K1 + tf), gain]
+                else:
+                    entry[0] += gain * tf * (K1 + 1) / (K1 + tf)
+                    entry[1] += gain
+        return scores
+
+
+def open_for_reading(folder: Path) -> Words | None:
+    """The index as it is now; None when there is none. A writer may swap files while it is opened: tried again."""
+    if not folder.is_dir():
+        return None
+    from whoosh import index
+
+    if not index.exists_in(str(folder)):
+        return None
+    for _ in range(6):
+        try:
+            reader = index.open_dir(str(folder), schema=schema()).reader()
+            for leaf, _ in reader.leaf_readers():
+                # both open lazily; opened now, they survive the segment being deleted under us
+                leaf.stored_fields(0)
+                leaf.doc_field_length(0, "head")
+                leaf.doc_field_length(0, "body")
+            return Words(reader)
+        except (OSError, TypeError, KeyError, index.EmptyIndexError):
+            time.sleep(0.01)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One document: a card's head (L0, also, tags) and one chunk of its body, as tokens."""
+
+    row: int
+    scope: str
+    head: Sequence[str]
+    body: Sequence[str]
+
+
+class Writer:
+    """Adds and removes chunks; nothing is seen by readers before `commit`."""
+
+    def __init__(self, folder: Path):
+        from whoosh import index
+
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._index = index.open_dir(str(folder), schema=schema()) if index.exists_in(str(folder)) else index.create_in(str(folder), schema())
+        except Exception:
+            # a corrupt index is rebuilt: its words come from the cards
+            import shutil
+
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True, exist_ok=True)
+            self._index = index.create_in(str(folder), schema())
+        self._writer = self._index.writer(compound=False, limitmb=128)
+
+    def remove(self, rows: Iterable[int]) -> None:
+        for row in rows:
+            self._writer.delete_by_term("row", str(row))
+
+    def add(self, chunk: Chunk) -> None:
+        self._writer.add_document(row=str(chunk.row), scope=chunk.scope, head=" ".join(chunk.head), body=" ".join(chunk.body))
+
+    def commit(self, optimize: bool = False) -> None:
+        if optimize:
+            self._writer.commit(optimize=True)
+        else:
+            self._writer.commit(mergetype=_merge)
+
+    def cancel(self) -> None:
+        self._writer.cancel()
+
+
+def _merge(writer: Any, segments: list[Any]) -> list[Any]:
+    """Keep few segments at a bounded cost: small ones are merged when they are many, and one that lost a quarter."""
+    from whoosh.reading import SegmentReader
+
+    small = [segment for segment in segments if segment.doc_count_all() <= 400]
+    kept = []
+    for segment in segments:
+        worn = segment.deleted_count() * 4 > segment.doc_count_all()
+        if worn or (len(small) > 8 and segment in small):
+            reader = SegmentReader(writer.storage, writer.schema, segment)
+            writer.add_reader(reader)
+            reader.close()
+        else:
+            kept.append(segment)
+    return kept
+
+

@@ -1,0 +1,358 @@
+"""Judge a change of the memory wherever it comes from: the staged index, a range, a draft, a whole tree.
+
+One engine (`gitmem.checks`) behind all of them. This module only finds out what differs from which parent,
+who makes the commit, and by which registry it is judged.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gitmem import config
+from gitmem.checks import card as card_check
+from gitmem.checks import change as change_check
+from gitmem.checks import registry_files
+from gitmem.checks.corpus import TreeCorpus
+from gitmem.checks.problem import SCHEMA, SUPERSEDES, Problem, Report
+from gitmem.errors import GitFailed, MemError
+from gitmem.git import objects
+from gitmem.git.locate import MARK, Memory
+from gitmem.git.objects import Change, Entry
+from gitmem.git.run import Git
+from gitmem.model.registry import LEARNER, Registry
+from gitmem.registry import load
+
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+_TRAILER = re.compile(r"^Mem-Agent:[ \t]*(\S+)[ \t]*$", re.MULTILINE)
+
+
+def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Report:
+    """Judge what the index holds, the index that git hands to hooks included. Nothing is touched."""
+    git = hook_git(cwd, variables)
+    head = _head(git)
+    changes = objects.raw_changes(
+        git.run("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", head or _EMPTY_TREE).out
+    )
+    merged = _merge_head(git)
+    if merged is not None and changes:
+        other = objects.raw_changes(
+            git.run("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", merged).out
+        )
+        differs = {(change.path, change.new) for change in other}
+        changes = [change for change in changes if (change.path, change.new) in differs]
+    if not _is_memory(git, head) and not any(change.path == MARK and change.new for change in changes):
+        return Report()
+    identity = _identity(variables if variables is not None else os.environ)
+
+    def staged(path: str) -> bytes | None:
+        found = git.run("cat-file", "blob", f":{path}", check=False)
+        return found.out if found.code == 0 else None
+
+    return _judge(git, head, changes, staged, identity, merge=merged is not None, email=_author_email(git))
+
+
+def check_message(cwd: Path, message: Path, variables: Mapping[str, str] | None = None) -> Report:
+    """Judge once more with the agent that the commit message names, when it names one."""
+    try:
+        text = message.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise GitFailed(f"cannot read the commit message `{message}`") from error
+    named = _TRAILER.findall(text)
+    if not named:
+        return Report()
+    variables = dict(variables if variables is not None else os.environ)
+    stated = variables.get("GIT_MEM_AGENT")
+    if stated and stated != named[-1] and named[-1] != LEARNER:
+        problem = Problem(MARK, 1, "scope", f"the trailer names `{named[-1]}`, the environment `{stated}`")
+        return Report((problem,), 1)
+    variables["GIT_MEM_AGENT"] = named[-1]
+    return check_staged(cwd, variables)
+
+
+def check_range(cwd: Path, base: str | None, tip: str, variables: Mapping[str, str] | None = None, server: bool = False) -> Report:
+    """Judge every commit of `base..tip` by its own parent. `base` None: what no remote has yet."""
+    git = hook_git(cwd, variables)
+    asked = [tip, "--not", "--remotes"] if base is None else [f"{base}..{tip}"]
+    listed = git.run("rev-list", "--reverse", "--topo-order", "--parents", *asked, check=False)
+    if listed.code != 0:
+        raise GitFailed(f"cannot list {' '.join(asked)}: " + listed.err.decode("utf-8", "replace").strip())
+    problems: list[Problem] = []
+    files = 0
+    for line in listed.text().split("\n"):
+        if not line:
+            continue
+        commit, *parents = line.split()
+        report = check_commit(git, commit, parents)
+        problems.extend(report.problems)
+        files += report.files
+    return Report(tuple(problems), files, committing=False)
+
+
+def check_commit(git: Git, commit: str, parents: Sequence[str]) -> Report:
+    """Judge one commit that exists."""
+    first = parents[0] if parents else None
+    if not _is_memory(git, first) and not _is_memory(git, commit):
+        return Report()
+    changes = objects.changes(git, first, commit)
+    for other in parents[1:]:
+        differs = {(change.path, change.new) for change in objects.changes(git, other, commit)}
+        changes = [change for change in changes if (change.path, change.new) in differs]
+    email, message = git.run("log", "-1", "--format=%ae%x00%B", commit).text().split("\0", 1)
+    named = _TRAILER.findall(message)
+
+    def read(path: str) -> bytes | None:
+        found = git.run("cat-file", "blob", f"{commit}:{path}", check=False)
+        return found.out if found.code == 0 else None
+
+    identity = (named[-1], False) if named else (None, True)
+    return _judge(git, first, changes, read, identity, merge=len(parents) > 1, email=email)
+
+
+def check_draft(
+    memory: Memory,
+    registry: Registry,
+    files: Mapping[str, bytes | None],
+    *,
+    agent: str | None,
+    person: bool,
+    email: str | None,
+    now: datetime,
+    corpus: change_check.Corpus | None = None,
+) -> Report:
+    """Judge files about to be written, before anything is written."""
+    old = {entry.path: entry for entry in _entries_of(memory, list(files))}
+    blobs = {f"draft:{path}": data for path, data in files.items() if data is not None}
+    changes = [
+        Change(path, old.get(path), None if data is None else Entry(path, objects.REGULAR, f"draft:{path}"))
+        for path, data in files.items()
+    ]
+
+    def source(path: str) -> bytes | None:
+        if path in files:
+            return files[path]
+        found = memory.git.run("cat-file", "blob", f"{memory.tip}:{path}", check=False) if memory.tip else None
+        return found.out if found and found.code == 0 else None
+
+    reader = objects.open_light(memory.git)
+    try:
+        commit = change_check.Commit(
+            changes=changes,
+            registry=registry if memory.registry_tree else None,
+            new_registry=_new_registry(registry, changes, lambda path: files.get(path)) if _touches_registry(changes) else registry,
+            corpus=corpus or tree_corpus(memory.git, memory.tip, reader),
+            read_new=lambda oid: blobs[oid],  # type: ignore[return-value]
+            read_source=source,
+            now=now,
+            agent=agent,
+            person=person,
+            author_email=email,
+        )
+        return Report(tuple(change_check.judge(commit)), len(changes), committing=False)
+    finally:
+        reader.close()
+
+
+def check_tree(git: Git, tree: str, progress: Callable[[int, int], None] | None = None) -> Report:
+    """Judge everything a tree holds, as if it had come in one commit."""
+    entries = objects.entries(git, tree)
+    by_path = {entry.path: entry for entry in entries}
+    common = git.run("rev-parse", "--path-format=absolute", "--git-common-dir").text()
+    reader = objects.open_bulk(git, common)
+    blobs = objects.Blobs(reader)
+    try:
+        registry = load.at(git, tree)
+
+        def source(path: str) -> bytes | None:
+            return blobs[by_path[path].oid] if path in by_path else None
+
+        problems: list[Problem] = []
+        judged = [entry for entry in entries if entry.path.startswith(change_check.FOLDERS)]
+        seen: dict[str, str] = {}
+        lower: dict[str, str] = {}
+        for number, entry in enumerate(judged, 1):
+            if progress and number % 200 == 0:
+                progress(number, len(judged))
+            twin = lower.setdefault(entry.path.lower(), entry.path)
+            if twin != entry.path:
+                problems.append(Problem(entry.path, 1, SCHEMA, f"differs from `{twin}` in case only"))
+            problems.extend(_judge_entry(entry, blobs, source, registry, seen))
+        corpus = TreeCorpus(entries, lambda oid: blobs[oid])
+        problems.extend(edge_problems(corpus, registry))
+        return Report(tuple(sorted(problems, key=lambda p: (p.path, p.line))), len(judged), committing=False)
+    finally:
+        reader.close()
+
+
+def _judge_entry(
+    entry: Entry, blobs: objects.Blobs, source: Callable[[str], bytes | None], registry: Registry, seen: dict[str, str]
+) -> list[Problem]:
+    data = blobs[entry.oid] if entry.mode in (objects.REGULAR, "100755") else b""
+    if entry.path.startswith("cards/"):
+        verdict = card_check.judge(entry.path, entry.mode, data, source)
+        problems = list(verdict.problems)
+        if verdict.card and verdict.document:
+            problems.extend(change_check.in_registry(entry.path, verdict.card, verdict.document, registry))
+            twin = seen.setdefault(verdict.card.id, entry.path)
+            if twin != entry.path:
+                problems.append(Problem(entry.path, 2, SCHEMA, f"the id `{verdict.card.id}` is taken by {twin}"))
+        return problems
+    if entry.path.startswith("sources/"):
+        return card_check.judge_source(entry.path, entry.mode, data)[1]
+    if entry.path.startswith("registry/"):
+        return registry_files.judge_file(entry.path, entry.mode, data)
+    return card_check.scan(entry.path, data, "brief") if entry.mode == objects.REGULAR else [Problem(entry.path, 1, SCHEMA, "not a regular file (100644)")]
+
+
+def edge_problems(corpus: TreeCorpus, registry: Registry) -> list[Problem]:
+    """Edges that lead nowhere, out of their scope, or round in a circle."""
+    problems = []
+    for card_id in corpus.all_ids():
+        facts = corpus.facts(card_id)
+        assert facts is not None
+        path = corpus.path_of(card_id) or card_id
+        for kind, target in facts.edges:
+            other = corpus.facts(target)
+            if other is None and target not in registry.forgotten:
+                problems.append(Problem(path, 1, SUPERSEDES, f"no valid card `{target}` ({kind})"))
+            elif other is not None and other.scope != facts.scope and kind != "overrides":
+                problems.append(Problem(path, 1, SUPERSEDES, f"`{target}` is of `{other.scope}`, this card of `{facts.scope}`"))
+        if card_id in _reach(corpus, card_id):
+            problems.append(Problem(path, 1, SUPERSEDES, f"`{card_id}` supersedes itself over a chain"))
+    return problems
+
+
+def _reach(corpus: change_check.Corpus, start: str) -> set[str]:
+    """Every card that supersedes edges lead to from `start`."""
+    seen: set[str] = set()
+    queue = [start]
+    while queue:
+        facts = corpus.facts(queue.pop())
+        for target in facts.targets("supersedes") if facts else ():
+            if target not in seen:
+                seen.add(target)
+                queue.append(target)
+    return seen
+
+
+def tree_corpus(git: Git, tree: str | None, reader: objects.Objects) -> TreeCorpus:
+    """The cards of a tree-ish, read when first asked for."""
+    return TreeCorpus(_LazyEntries(git, tree), objects.Blobs(reader).__getitem__)
+
+
+class _LazyEntries:
+    def __init__(self, git: Git, tree: str | None):
+        self._git, self._tree = git, tree
+
+    def __iter__(self) -> Iterable[Entry]:
+        return iter(objects.entries(self._git, self._tree, "cards", "sources") if self._tree else [])
+
+
+def hook_git(cwd: Path, variables: Mapping[str, str] | None) -> Git:
+    """git as the memory's own hooks use it: what git exported to the hook is obeyed."""
+    return Git(cwd, dict(variables if variables is not None else os.environ))
+
+
+def _judge(
+    git: Git,
+    parent: str | None,
+    changes: Sequence[Change],
+    read_path: Callable[[str], bytes | None],
+    identity: tuple[str | None, bool],
+    *,
+    merge: bool,
+    email: str | None,
+) -> Report:
+    changes = [change for change in changes if change.path.startswith(change_check.FOLDERS)]
+    if not changes:
+        return Report()
+    parent_memory = _is_memory(git, parent)
+    registry = _registry(git, parent) if parent_memory else None
+    reader = objects.open_light(git) if len(changes) < 200 else objects.open_bulk(git, git.run("rev-parse", "--path-format=absolute", "--git-common-dir").text())
+    blobs = objects.Blobs(reader)
+    try:
+        agent, person = identity
+        commit = change_check.Commit(
+            changes=changes,
+            registry=registry,
+            new_registry=_new_registry(registry, changes, read_path) if _touches_registry(changes) or registry is None else registry,
+            corpus=_corpus(git, parent, reader),
+            read_new=lambda oid: blobs[oid],
+            read_source=read_path,
+            now=datetime.now(UTC),
+            agent=agent,
+            person=person,
+            author_email=email,
+            merge=merge,
+        )
+        return Report(tuple(change_check.judge(commit)), len(changes))
+    finally:
+        reader.close()
+
+
+def _corpus(git: Git, parent: str | None, reader: objects.Objects) -> change_check.Corpus:
+    """The parent's cards: from the index where it knows this very tree, else read from git."""
+    if parent is not None:
+        try:
+            from gitmem.index.catalogue import corpus_of
+
+            found = corpus_of(git, parent)
+            if found is not None:
+                return found
+        except (MemError, OSError):
+            pass
+    return tree_corpus(git, parent, reader)
+
+
+def _registry(git: Git, parent: str | None) -> Registry:
+    tree = git.run("rev-parse", "--verify", "-q", f"{parent}:registry", check=False).text()
+    common = Path(git.run("rev-parse", "--path-format=absolute", "--git-common-dir").text())
+    memory = Memory(git.cwd, common, common, False, "", git, tip=parent, tree=None, registry_tree=tree or None)
+    return load.current(memory)
+
+
+def _new_registry(old: Registry | None, changes: Sequence[Change], read_path: Callable[[str], bytes | None]) -> Registry | None:
+    return load.from_entries(read_path)
+
+
+def _touches_registry(changes: Sequence[Change]) -> bool:
+    return any(change.path.startswith("registry/") for change in changes)
+
+
+def _entries_of(memory: Memory, paths: list[str]) -> list[Entry]:
+    if memory.tip is None:
+        return []
+    if len(paths) > 200:
+        wanted = set(paths)
+        return [entry for entry in objects.entries(memory.git, memory.tip) if entry.path in wanted]
+    return objects.entries(memory.git, memory.tip, *paths)
+
+
+def _is_memory(git: Git, commit: str | None) -> bool:
+    return commit is not None and git.run("cat-file", "-e", f"{commit}:{MARK}", check=False).code == 0
+
+
+def _head(git: Git) -> str | None:
+    found = git.run("rev-parse", "--verify", "-q", "HEAD^{commit}", check=False)
+    return found.text() if found.code == 0 else None
+
+
+def _merge_head(git: Git) -> str | None:
+    found = git.run("rev-parse", "--verify", "-q", "MERGE_HEAD^{commit}", check=False)
+    return found.text() if found.code == 0 else None
+
+
+def _author_email(git: Git) -> str | None:
+    found = git.run("var", "GIT_AUTHOR_IDENT", check=False)
+    match = re.search(r"<([^>]*)>", found.text())
+    return match[1] if match else None
+
+
+def _identity(variables: Mapping[str, str]) -> tuple[str | None, bool]:
+    env = config.read(variables, Path("."))
+    return env.agent, env.person
+
+

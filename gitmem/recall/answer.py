@@ -1,0 +1,140 @@
+"""Recall: from a prompt to the block an agent hears, or to silence.
+
+    trigger -> resolve scope -> retrieve -> gate -> fit budget -> render
+
+Each stage is a function of values; what it dropped and why stands in the trace.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from gitmem.identity import Caller
+from gitmem.model.registry import Registry
+from gitmem.recall import trace as t
+from gitmem.recall import trigger, whereabouts
+from gitmem.recall.session import Session
+from gitmem.recall.trace import Answer, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A turn. `project` is `--project`; `from_cwd` the working directory's; `previous` the turn before.
+
+    `now` is aware, in the local zone; `explicit`: a person typed the call. `deadline_s`: monotonic time by which
+    to answer, with less if need be.
+    """
+
+    prompt: str
+    now: datetime
+    project: str | None = None
+    from_cwd: str | None = None
+    previous: str = ""
+    in_session: bool = False
+    explicit: bool = True
+    lexical: bool = False
+    deadline_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An index open for reading: the catalogue, the words, and how much of the memory they cover."""
+
+    catalogue: object
+    words: object | None
+    state: Path
+    embedder: str
+    degraded: tuple[str, ...] = ()
+
+
+def recall(request: Request, caller: Caller, registry: Registry, session: Session, open_index: Callable[[], Opened]) -> Answer:
+    """Answer one turn. `session` is read only; `open_index` is called when the turn passed the trigger."""
+    profile = caller.profile
+    trace = Trace(request.prompt, profile.name, caller.name, max_items=profile.max_items, max_bytes=profile.max_bytes, threshold=profile.threshold)
+
+    from_prompt = whereabouts.project_of_prompt(request.prompt, registry)
+    from gitmem.recall import scope as scopes
+
+    project, origin = scopes.current_project(profile.project_from, request.project, request.from_cwd, from_prompt)
+    decision = trigger.decide(request.prompt, profile, session, project, in_session=request.in_session, explicit=request.explicit)
+    trace.trigger, trace.fired, trace.project, trace.project_from = decision.reason, decision.fired, project, origin
+    if not decision.fired:
+        return Answer("", (), trace)
+    scope = scopes.resolve(caller, registry, project, origin, from_prompt)
+    trace.scopes = scope.words
+    if not scope.names:
+        return Answer("", (), trace)
+    return _look_up(request, caller, registry, session, open_index, scope, decision.progress, trace)
+
+
+def _look_up(request, caller, registry, session, open_index, scope, progress, trace) -> Answer:  # type: ignore[no-untyped-def]
+    from gitmem.recall import gate, render, retrieve
+
+    profile = caller.profile
+    text = retrieve.clip(_with_previous(request, retrieve.query_terms))
+    opened = open_index()
+    vector = None
+    if not request.lexical and opened.embedder != "none":
+        vector = retrieve.QueryVector(text, opened.embedder)
+    trace.degraded.extend(opened.degraded)
+    wait_s = 1.0 if request.deadline_s is None else max(0.0, request.deadline_s - time.monotonic())
+    found = retrieve.retrieve(text, vector, opened.catalogue, opened.words, opened.state, scope, registry, request.now, vector_wait_s=wait_s)
+    trace.degraded.extend(found.degraded)
+
+    tasks = [one for one in found.candidates if registry.types[one.item.type].recalled == "progress"]
+    others = [one for one in found.candidates if registry.types[one.item.type].recalled == "similarity"]
+    passed, fates = gate.gate(others, profile, scope, frozenset(session.shown), opened.catalogue)
+    items = [render.item_of(one.item, request.now, profile.level) for one in passed]
+    if progress:
+        items = [*_progress(opened.catalogue, registry, scope, session, request, profile), *items]
+    else:
+        fates.extend(
+            t.Candidate(one.item.id, one.item.l0, one.item.scope, one.words_rank, one.vectors_rank, None, one.support, t.QUIET, "a task is recalled when its progress is asked for")
+            for one in tasks
+        )
+    kept, left = render.assemble(items, profile)
+    block = render.block(kept)
+    no_room = {item.id for item in left}
+    said = {item.id for item in kept}
+    trace.candidates = [
+        *(_placed(fate, said, no_room) for fate in fates),
+        *(t.Candidate(item.id, item.l0, item.scope, w, v, None, 0.0, t.CHAIN, f"superseded, counts for {end}") for item, end, w, v in found.chained),
+        *(t.Candidate(item.id, item.l0, item.scope, None, None, None, 0.0, t.DEAD, why) for item, why in found.dead),
+    ]
+    trace.items, trace.bytes = len(kept), len(block.encode())
+    return Answer(block, tuple(kept), trace)
+
+
+def _placed(fate: t.Candidate, said: set[str], no_room: set[str]) -> t.Candidate:
+    from dataclasses import replace
+
+    if fate.fate == t.SAID and fate.id in no_room:
+        return replace(fate, fate=t.NO_ROOM, why="found no room in the dose")
+    return fate
+
+
+def _with_previous(request: Request, terms_of: Callable[[str], list[str]]) -> str:
+    """A prompt too short to search with ("yes, do that") is read together with the turn before it."""
+    if request.previous and len(terms_of(request.prompt)) < 2:
+        return request.previous[-500:] + "\n" + request.prompt
+    return request.prompt
+
+
+def _progress(catalogue, registry, scope, session, request, profile):  # type: ignore[no-untyped-def]
+    """Live task cards of the scope, newest first; of the current project alone when there is one."""
+    from gitmem.model import live
+    from gitmem.recall import render
+
+    types = [name for name, rule in registry.types.items() if rule.recalled == "progress"]
+    names = [scope.project] if scope.project in scope.names else list(scope.names)
+    marks = ",".join("?" * len(types)), ",".join("?" * len(names))
+    rows = catalogue.items(f"kind = 'card' AND type IN ({marks[0]}) AND scope IN ({marks[1]})", (*types, *names), "created DESC, id")
+    found = []
+    for item in rows:
+        if item.id not in session.shown and live.status(catalogue, item.id, registry, request.now).live:
+            found.append(render.item_of(item, request.now, profile.level, progress=True))
+    return found[: profile.max_items]

@@ -1,0 +1,86 @@
+"""Stage 4: what is not worth saying is dropped, each with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gitmem.index.analyse import tokens
+from gitmem.index.catalogue import Catalogue, Item
+from gitmem.model.registry import Profile
+from gitmem.recall import trace as t
+from gitmem.recall.relevance import relevance
+from gitmem.recall.retrieve import Candidate
+from gitmem.recall.scope import Scope
+
+RAISE = 0.08
+SAME = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    item: Item
+    relevance: float
+
+
+def gate(
+    candidates: list[Candidate], profile: Profile, scope: Scope, shown: frozenset[str], catalogue: Catalogue
+) -> tuple[list[Passed], list[t.Candidate]]:
+    """The candidates that may be said, best first, and what became of each.
+
+    Order: relevance, then importance, then id. A project named in the prompt raises its cards by a little.
+    """
+    scored = []
+    for one in candidates:
+        value = relevance(one.cosine, one.coverage, one.support)
+        if scope.raised and one.item.scope == scope.raised:
+            value = min(1.0, value + RAISE * value)
+        scored.append((value, one))
+    scored.sort(key=lambda pair: (-pair[0], -pair[1].item.importance, pair[1].item.id))
+    passed: list[Passed] = []
+    fates: list[t.Candidate] = []
+    for value, one in scored:
+        fate, why = _fate(one, value, profile, scope, shown)
+        if fate == t.SAID and (other := _shadowed(one.item, scored, catalogue)):
+            fate, why = t.SHADOWED, f"`{other}` says it for this project"
+        if fate == t.SAID:
+            passed.append(Passed(one.item, value))
+        fates.append(
+            t.Candidate(one.item.id, one.item.l0, one.item.scope, one.words_rank, one.vectors_rank, value, one.support, fate, why)
+        )
+    return passed, fates
+
+
+def _fate(one: Candidate, value: float, profile: Profile, scope: Scope, shown: frozenset[str]) -> tuple[str, str]:
+    item = one.item
+    if not scope.holds(item.scope, item.type):
+        return t.QUIET, f"a {item.type} of {item.scope} is not for `{profile.name}`"
+    if item.id in shown:
+        return t.SHOWN, "already said in this session"
+    crossing = not one.shares_script and one.coverage == 0
+    bar = max(profile.threshold, profile.threshold_cross) if crossing else profile.threshold
+    if value < bar:
+        return t.QUIET, f"below {bar:.2f}" + (" across languages" if crossing else "")
+    if profile.level == "l0" and not crossing and one.support < profile.support:
+        if one.support == 0:
+            return t.QUIET, "shares no word with the prompt"
+        return t.QUIET, f"shares too little with the prompt: {one.support:.2f} of {profile.support:.2f}"
+    if item.unquoted and profile.level == "l0":
+        return t.QUIET, "unquoted cards are not said by similarity here"
+    return t.SAID, ""
+
+
+def _shadowed(item: Item, scored: list[tuple[float, Candidate]], catalogue: Catalogue) -> str | None:
+    """The project card that takes a global card's place: an override, or one that says nearly the same."""
+    if item.scope != "global":
+        return None
+    own = set(tokens(item.l0))
+    for _, other in scored:
+        if other.item.scope in ("global", "personal"):
+            continue
+        facts = catalogue.facts(other.item.id)
+        if facts is not None and item.id in facts.targets("overrides"):
+            return other.item.id
+        theirs = set(tokens(other.item.l0))
+        if own and theirs and len(own & theirs) / len(own | theirs) >= SAME:
+            return other.item.id
+    return None

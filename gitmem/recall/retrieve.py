@@ -1,0 +1,241 @@
+"""Stage 3: candidates by words (BM25F) and by vectors, ranks fused, chains followed to their live ends."""
+
+from __future__ import annotations
+
+import array
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from gitmem.index import background, embed, place, scan, vectors, words
+from gitmem.index.analyse import tokens
+from gitmem.index.catalogue import Catalogue, Item
+from gitmem.model import live
+from gitmem.model.registry import Registry
+from gitmem.recall.scope import Scope
+
+QUERY_TERMS = 400
+QUERY_CHARS = 2000
+RRF_K = 60
+# A gathered scope of at most so many cards is scanned by row; a larger one whole.
+GATHER = 4000
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A card that may be said. `via`: superseded cards of its chain that matched in its stead.
+
+    `cosine`: -1 to 1, None without vectors. `coverage`: share of the prompt's weight found in the card's best
+    chunk; `support`: the same for L0 and other wordings of any card of its chain; both 0 to 1.
+    """
+
+    item: Item
+    words_rank: int | None = None
+    vectors_rank: int | None = None
+    cosine: float | None = None
+    coverage: float = 0.0
+    support: float = 0.0
+    shares_script: bool = True
+    fused: float = 0.0
+    via: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Retrieved:
+    candidates: list[Candidate]
+    chained: list[tuple[Item, str, int | None, int | None]] = field(default_factory=list)
+    dead: list[tuple[Item, str]] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+
+
+class QueryVector:
+    """The prompt's vector, computed on a thread of its own beside the search by words."""
+
+    def __init__(self, text: str, embedder: str):
+        self._result: array.array | None = None
+        self.problem: str | None = None
+        self._thread = threading.Thread(target=self._work, args=(text, embedder), daemon=True)
+        self._thread.start()
+
+    def _work(self, text: str, embedder: str) -> None:
+        try:
+            self._result = embed.load(embedder).query(text)
+        except Exception as error:
+            self.problem = str(error)
+
+    def get(self, timeout_s: float) -> array.array | None:
+        self._thread.join(timeout_s)
+        return self._result
+
+
+def clip(text: str) -> str:
+    """The part of a long prompt that is searched with: its beginning and its end."""
+    if len(text) <= QUERY_CHARS:
+        return text
+    half = QUERY_CHARS // 2
+    return text[:half] + "\n" + text[-half:]
+
+
+def query_terms(text: str) -> list[str]:
+    """Search terms of a prompt, stop words out unless nothing else is left."""
+    found = list(dict.fromkeys(tokens(text, limit=QUERY_TERMS)))
+    telling = [term for term in found if not background.is_stop(term)]
+    return telling or found
+
+
+def weights(terms: Sequence[str], idf: dict[str, float]) -> dict[str, float]:
+    """What each term of the prompt weighs: its idf; a single Chinese character that is part of a pair a quarter."""
+    paired = {char for term in terms if len(term) == 2 and not term.isascii() for char in term}
+    return {term: idf[term] * (0.25 if term in paired else 1.0) for term in terms}
+
+
+def share(weight: dict[str, float], found: set[str]) -> float:
+    """The share of the prompt's weight that stands in a set of terms, 0 to 1."""
+    total = sum(weight.values())
+    return sum(value for term, value in weight.items() if term in found) / total if total else 0.0
+
+
+def retrieve(
+    text: str,
+    vector: QueryVector | None,
+    catalogue: Catalogue,
+    index: words.Words | None,
+    state: place.Path,
+    scope: Scope,
+    registry: Registry,
+    now: datetime,
+    limit: int = 40,
+    vector_wait_s: float = 1.0,
+) -> Retrieved:
+    """Candidates in fused order: live cards of the scope, each with what both retrievers say of it."""
+    result = Retrieved([])
+    narrow = _narrow(catalogue, scope)
+    terms = query_terms(text)
+    cards = max(1, catalogue.count("kind = 'card'"))
+    by_words = index.search(terms, scope.names if narrow is not None else None, limit * 2, cards) if index else words.WordResult(idf={term: background.idf(term, 0, cards) for term in terms})
+    weight = weights(terms, by_words.idf)
+
+    loose = scan.unworded(catalogue, scope.names)
+    if loose:
+        found = [hit for item in loose if (hit := scan.score(item, terms, by_words.idf))]
+        by_words.hits = sorted([*by_words.hits, *found], key=lambda hit: (-hit.score, hit.row))
+
+    rows: dict[int, Candidate] = {}
+    rank = 0
+    for hit in by_words.hits:
+        item = catalogue.item(hit.row)
+        if item is None or item.scope not in scope.names:
+            continue
+        rank += 1
+        if rank > limit:
+            break
+        rows[hit.row] = Candidate(item, words_rank=rank, coverage=hit.coverage)
+
+    query = vector.get(vector_wait_s) if vector else None
+    if vector and query is None:
+        result.degraded.append(f"words only: {vector.problem or 'the embedder took too long'}")
+    name = catalogue.meta("embedder")
+    if query is not None and name:
+        _by_vectors(query, catalogue, state, name, scope, narrow, rows, limit)
+    _follow_chains(catalogue, registry, now, scope, rows, result)
+    for candidate in result.candidates:
+        _compare(candidate, catalogue, weight, text)
+        candidate.fused = rrf(candidate.words_rank, candidate.vectors_rank)
+    result.candidates.sort(key=lambda one: (-one.fused, one.item.id))
+    return result
+
+
+def rrf(*ranks: int | None, k: int = RRF_K) -> float:
+    """Reciprocal rank fusion of ranks that count from 1; None: not found.
+
+    Source: Cormack, Clarke, Buettcher, SIGIR 2009, doi:10.1145/1571941.1572114.
+    """
+    return sum(1.0 / (k + rank) for rank in ranks if rank is not None)
+
+
+def _narrow(catalogue: Catalogue, scope: Scope) -> list[tuple[int, int]] | None:
+    """`(row, slot)` of the scope's cards when they are few; None: search everything and filter."""
+    marks = ",".join("?" * len(scope.names))
+    few = catalogue.db.execute(f"SELECT count(*) FROM (SELECT 1 FROM cards WHERE kind = 'card' AND scope IN ({marks}) LIMIT {GATHER + 1})", scope.names).fetchone()[0]
+    if few > GATHER:
+        return None
+    rows = catalogue.db.execute(f"SELECT row, slot FROM cards WHERE kind = 'card' AND slot IS NOT NULL AND scope IN ({marks})", scope.names)
+    return rows.fetchall()
+
+
+def _by_vectors(query: array.array, catalogue: Catalogue, state: place.Path, name: str, scope: Scope, narrow: list[tuple[int, int]] | None, rows: dict[int, Candidate], limit: int) -> None:
+    file = place.vectors(state, name)
+    dim = int(catalogue.meta("dim") or len(query))
+    slots = int(catalogue.meta("slots") or "0")
+    if dim != len(query):
+        return
+    deep = limit if narrow is not None else limit * 8
+    near = vectors.nearest(file, dim, query, [slot for _, slot in narrow] if narrow is not None else None, slots, deep)
+    rank = 0
+    for slot, cosine in near:
+        found = catalogue.items("slot = ?", (slot,))
+        if not found or found[0].scope not in scope.names:
+            continue
+        rank += 1
+        if rank > limit:
+            break
+        candidate = rows.setdefault(found[0].row, Candidate(found[0]))
+        candidate.vectors_rank, candidate.cosine = rank, cosine
+    # cards found by words alone are measured too, so that one relevance judges all
+    without = {one.item.slot: one for one in rows.values() if one.cosine is None and one.item.slot is not None}
+    for slot, cosine in vectors.nearest(file, dim, query, list(without), slots, len(without) or 1):
+        without[slot].cosine = cosine
+
+
+def _follow_chains(catalogue: Catalogue, registry: Registry, now: datetime, scope: Scope, rows: dict[int, Candidate], result: Retrieved) -> None:
+    """Dead cards out; a superseded one speaks for the live end or ends of its chain."""
+    by_id: dict[str, Candidate] = {}
+    for candidate in sorted(rows.values(), key=lambda one: one.item.id):
+        state = live.status(catalogue, candidate.item.id, registry, now)
+        if state.live and not live.fork_losers(catalogue, candidate.item.id, registry, now):
+            _join(by_id, candidate.item, candidate)
+            continue
+        ends = live.live_ends(catalogue, candidate.item.id, registry, now) if state.word == "superseded" or state.live else []
+        heard = []
+        for end in ends:
+            item = catalogue.by_id(end)
+            if item is not None and item.scope in scope.names and item.kind == "card":
+                _join(by_id, item, candidate).via.append(candidate.item.id)
+                heard.append(end)
+        if heard:
+            result.chained.append((candidate.item, ", ".join(heard), candidate.words_rank, candidate.vectors_rank))
+        else:
+            result.dead.append((candidate.item, state.word))
+    result.candidates = list(by_id.values())
+
+
+def _join(by_id: dict[str, Candidate], item: Item, found: Candidate) -> Candidate:
+    """Let `found` count for `item`: the better of both in every respect."""
+    own = by_id.setdefault(item.id, Candidate(item))
+    own.words_rank = _best(own.words_rank, found.words_rank)
+    own.vectors_rank = _best(own.vectors_rank, found.vectors_rank)
+    own.coverage = max(own.coverage, found.coverage)
+    if found.cosine is not None:
+        own.cosine = max(own.cosine if own.cosine is not None else -1.0, found.cosine)
+    return own
+
+
+def _best(a: int | None, b: int | None) -> int | None:
+    return min((rank for rank in (a, b) if rank is not None), default=None)
+
+
+def _compare(candidate: Candidate, catalogue: Catalogue, weight: dict[str, float], text: str) -> None:
+    """Coverage and support from the card's own words, chain included."""
+    from gitmem.index.analyse import scripts
+
+    item = candidate.item
+    chain = [found for one in live.chain(catalogue, item.id) if (found := catalogue.by_id(one)) is not None]
+    heads = [" \n".join((one.l0, *one.also)) for one in chain or [item]]
+    candidate.support = max((share(weight, set(tokens(head))) for head in heads), default=0.0)
+    whole = share(weight, set(tokens(heads[-1] + "\n" + item.l1)))
+    candidate.coverage = max(candidate.coverage, whole, candidate.support)
+    own, other = scripts(text) - {"digit"}, scripts(heads[-1]) - {"digit"}
+    candidate.shares_script = bool(own & other) or not own or not other
+
+

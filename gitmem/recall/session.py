@@ -1,0 +1,75 @@
+"""What one session of a host has heard so far: turns, project, cards. Local, small, disposable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+KEEP_DAYS = 30
+
+
+@dataclass(slots=True)
+class Session:
+    """`shown` are card ids; `project` the last resolved one; `injected` SHA-256 of every block that was printed."""
+
+    turns: int = 0
+    project: str | None = None
+    shown: list[str] = field(default_factory=list)
+    injected: list[str] = field(default_factory=list)
+    off: bool = False
+    folder: str = ""
+    folder_project: str | None = None
+    folder_registry: str = ""
+
+
+def load(state: Path, session: str | None) -> Session:
+    """The session's state; a new one when there is none or it cannot be read."""
+    if not session:
+        return Session()
+    try:
+        kept = json.loads(_file(state, session).read_text(encoding="utf-8"))
+        return Session(**{key: value for key, value in kept.items() if key in Session.__dataclass_fields__})
+    except (OSError, ValueError, TypeError, AttributeError):
+        return Session()
+
+
+def save(state: Path, session: str | None, value: Session) -> None:
+    """Store the state, whole or not at all; without a session nothing is stored."""
+    if not session:
+        return
+    file = _file(state, session)
+    try:
+        if not file.parent.is_dir():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            _sweep(file.parent)
+        fresh = file.with_suffix(f".{os.getpid()}.tmp")
+        kept = {key: getattr(value, key) for key in Session.__dataclass_fields__}
+        fresh.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
+        fresh.replace(file)
+        if value.turns <= 1:
+            _sweep(file.parent)
+    except OSError:
+        return  # a full disk costs a repetition, not the prompt
+
+
+def compacted(value: Session) -> None:
+    """The host forgot what it was told: everything may be said again."""
+    value.shown.clear()
+
+
+def _file(state: Path, session: str) -> Path:
+    return state / "sessions" / (hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32] + ".json")
+
+
+def _sweep(folder: Path) -> None:
+    limit = time.time() - KEEP_DAYS * 86400
+    try:
+        for file in folder.iterdir():
+            if file.stat().st_mtime < limit:
+                file.unlink(missing_ok=True)
+    except OSError:
+        return

@@ -1,0 +1,81 @@
+#!/bin/sh
+# git-mem hook @NAME@: written by `git mem hooks install`, taken out by `git mem hooks uninstall`.
+# A hook that stood here before is kept as @NAME@.before-git-mem and still runs first.
+
+name=@NAME@
+python=@PYTHON@
+
+case $0 in
+*/*) before=${0%/*}/$name.before-git-mem ;;
+*) before=./$name.before-git-mem ;;
+esac
+
+# git sends the pushed refs once, and both the earlier hook and ours read them.
+refs=
+[ "$name" != pre-push ] || refs=$(cat)
+
+with_input() {
+    if [ "$name" = pre-push ]; then
+        # A hook may leave before it has read everything; only its own status counts.
+        { [ -z "$refs" ] || printf '%s\n' "$refs"; } 2>/dev/null | "$@"
+    else
+        "$@"
+    fi
+}
+
+# The variable stops a loop when the earlier hook itself calls this one; our own check runs in any case.
+if [ -x "$before" ] && [ ! -d "$before" ] && [ "${GIT_MEM_CHAIN-}" != "$before" ]; then
+    GIT_MEM_CHAIN=$before
+    export GIT_MEM_CHAIN
+    with_input "$before" "$@"
+    status=$?
+    unset GIT_MEM_CHAIN
+    [ "$status" -eq 0 ] || [ "$name" = post-merge ] || exit "$status"
+fi
+
+# The trees before and after what git is about to record or send; `:0` is the index it hands us.
+trees() {
+    case $name in
+    pre-push) printf '%s\n' "$refs" | while read -r _ ours _ theirs; do echo "$ours $theirs"; done ;;
+    post-merge) echo HEAD ORIG_HEAD ;;
+    *) echo HEAD :0 MERGE_HEAD ;;
+    esac
+}
+
+# Status 1 says that the file is not there. Anything else means that it is, or that git could not look:
+# then the check has to run.
+is_memory() {
+    for tree in $(trees); do
+        git rev-parse --quiet --verify "$tree:registry/memory.yaml" >/dev/null 2>&1
+        [ $? -eq 1 ] || return 0
+    done
+    return 1
+}
+
+is_memory || exit 0
+
+# Ends this script with the status of a check that ran; comes back when "$@" cannot run at all.
+# -P: a folder called gitmem in a cloned memory must not be imported.
+try() {
+    with_input "$@"
+    status=$?
+    [ "$name" != post-merge ] || exit 0
+    case $status in 126 | 127) return ;; esac
+    if [ "$status" -eq 1 ] && [ "$1" = "$python" ]; then
+        "$python" -P -c 'import gitmem.hooks' 2>/dev/null || return
+    fi
+    exit "$status"
+}
+
+[ ! -x "$python" ] || try "$python" -P -m gitmem.hooks.run "$name" "$@"
+! command -v git-mem >/dev/null 2>&1 || try git-mem hooks run "$name" "$@"
+
+case $name in
+post-merge) exit 0 ;;
+pre-push) what=push ;;
+*) what=commit ;;
+esac
+printf '%s\n' \
+    "error: cannot check this $what, so it is refused: \`$python\` does not run git mem, and there is no \`git-mem\` on PATH" \
+    "hint: install git-mem again, then: git mem hooks install" >&2
+exit 1
