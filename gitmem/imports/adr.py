@@ -11,16 +11,23 @@ from gitmem.imports.entry import one_line, says_something
 
 _TITLE = re.compile(r"^#\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _SETEXT = re.compile(r"^(\S.*)\n=+\s*$", re.MULTILINE)
-_NUMBER = re.compile(r"^(?:(?:ADR|RFC|DR)[-\s#]*)?\d{1,5}\s*[-.:：)]\s*|^(?:ADR|RFC|DR)[-\s#]*\d{1,5}\s+", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"^(?:(?:ADR|RFC|DR)[-\s#]*)?\d{1,5}\s*[-.:：)]\s*|^(?:ADR|RFC|DR)[-\s#]*\d{1,5}\s+", re.IGNORECASE
+)
 _FIELD = r"^[ \t]*(?:[-*+][ \t]+)?\**(?:{names})\**[ \t]*[:：][ \t]*\**[ \t]*(.+)$"
 _STATUS = re.compile(_FIELD.format(names="status|状态"), re.IGNORECASE | re.MULTILINE)
 _DATE = re.compile(_FIELD.format(names="date|created|decided|日期"), re.IGNORECASE | re.MULTILINE)
-_STATUS_SECTION = re.compile(r"^#{2,4}[ \t]*(?:status|状态)[ \t]*#*[ \t]*\n(.*?)(?=^#{1,6}\s|\Z)", re.IGNORECASE | re.MULTILINE | re.DOTALL)
+_STATUS_SECTION = re.compile(
+    r"^#{2,4}[ \t]*(?:status|状态)[ \t]*#*[ \t]*\n(.*?)(?=^#{1,6}\s|\Z)",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
 _LINK = re.compile(r"\[[^\]]*\]\(<?([^)>\s#]+)[^)]*\)")
 _BY = re.compile(r"(?:superse[cd]ed|replaced|obsoleted)[ \t-]+by|取代者|(?:已)?被", re.IGNORECASE)
 _OVER = re.compile(r"(?<!by )\b(?:supersedes|replaces|obsoletes)\b|^取代", re.IGNORECASE)
 _NAME = re.compile(r"\b((?:ADR|RFC)[-\s]?\d+|\d{3,5}(?:-[a-z0-9-]+)?)\b", re.IGNORECASE)
-_SKIP = frozenset({"readme", "index", "template", "adr-template", "0000-template", "toc", "changelog", "contributing"})
+_SKIP = frozenset(
+    {"readme", "index", "template", "adr-template", "0000-template", "toc", "changelog", "contributing"}
+)
 
 
 def record(name: str, data: bytes, project: str | None) -> Record | str:
@@ -48,9 +55,20 @@ def record(name: str, data: bytes, project: str | None) -> Record | str:
     if not created and (found := _DATE.search(body)):
         created = one_line(found[1])
     by, over = _edges(status)
-    by += [_id(one) for one in lenient.list_of(meta, "superseded_by") + lenient.list_of(meta, "superseded-by")]
+    by += [
+        _id(one) for one in lenient.list_of(meta, "superseded_by") + lenient.list_of(meta, "superseded-by")
+    ]
     over += [_id(one) for one in lenient.list_of(meta, "supersedes")]
-    return Record(stem, title, _text(body), project, _plain(status), created or stem[:10], tuple(dict.fromkeys(by)), tuple(dict.fromkeys(over)))
+    return Record(
+        stem,
+        title,
+        _text(body),
+        project,
+        _plain(status),
+        created or stem[:10],
+        tuple(dict.fromkeys(by)),
+        tuple(dict.fromkeys(over)),
+    )
 
 
 def resolve(named: str, ids: set[str]) -> str:
@@ -59,7 +77,9 @@ def resolve(named: str, ids: set[str]) -> str:
         return named
     digits = re.search(r"\d+", named)
     if digits:
-        same = [one for one in ids if (at := re.search(r"\d+", one)) and int(at.group()) == int(digits.group())]
+        same = [
+            one for one in ids if (at := re.search(r"\d+", one)) and int(at.group()) == int(digits.group())
+        ]
         if len(same) == 1:
             return same[0]
     return named
@@ -94,7 +114,10 @@ def _edges(status: str) -> tuple[list[str], list[str]]:
         links = [_id(match[1]) for match in _LINK.finditer(line) if match[1].endswith(".md")]
         if not links:
             start = (_BY.search(line) or _OVER.search(line)).end()  # type: ignore[union-attr]
-            links = [match[1] for match in _NAME.finditer(_LINK.sub(lambda m: m.group().split("]")[0][1:], line[start:]))]
+            links = [
+                match[1]
+                for match in _NAME.finditer(_LINK.sub(lambda m: m.group().split("]")[0][1:], line[start:]))
+            ]
         side.extend(links)
     return by, over
 

@@ -41,7 +41,9 @@ def without_comments(text: str) -> str:
         spans = code_spans(part)
         out.append(
             _COMMENT.sub(
-                lambda m, spans=spans: m.group() if any(a <= m.start() < b for a, b in spans) else "\n" * m.group().count("\n"),
+                lambda m, spans=spans: (
+                    m.group() if any(a <= m.start() < b for a, b in spans) else "\n" * m.group().count("\n")
+                ),
                 part,
             )
         )
@@ -59,7 +61,12 @@ def by_fence(text: str) -> list[tuple[bool, str]]:
             parts.append((True, [line]))
         elif closing:
             parts[-1][1].append(line)
-            if mark and mark[1][0] == closing[0] and len(mark[1]) >= len(closing) and not line.strip(" \t\r\n" + closing[0]):
+            if (
+                mark
+                and mark[1][0] == closing[0]
+                and len(mark[1]) >= len(closing)
+                and not line.strip(" \t\r\n" + closing[0])
+            ):
                 closing = ""
                 parts.append((False, []))
         else:
@@ -72,7 +79,9 @@ def code_spans(text: str) -> list[tuple[int, int]]:
     found, runs = [], list(re.finditer(r"`+", text))
     i = 0
     while i < len(runs):
-        close = next((j for j in range(i + 1, len(runs)) if len(runs[j].group()) == len(runs[i].group())), None)
+        close = next(
+            (j for j in range(i + 1, len(runs)) if len(runs[j].group()) == len(runs[i].group())), None
+        )
         # a span does not reach over a blank line
         if close is None or "\n\n" in text[runs[i].start() : runs[close].end()]:
             i += 1
@@ -132,9 +141,7 @@ class _Splitter:
         indent = len(line) - len(line.lstrip())
         if bullet and (not self.bullet or not self.lines or indent < self.width):
             self._begin_bullet(number, bullet, line)
-        elif self.lines and self.bullet and indent >= min(self.width, 2):
-            self._take(line)
-        elif self.lines and not self.blank:
+        elif (self.lines and self.bullet and indent >= min(self.width, 2)) or (self.lines and not self.blank):
             self._take(line)
         elif line.lstrip().startswith("|") and self.found and not self.lines:
             self._reopen(number)
@@ -170,7 +177,9 @@ class _Splitter:
         """What follows belongs to the block before it, when one stands under the same heading."""
         if self.lines:
             return
-        if self.found and self.found[-1].trail[: len(self.headings)] == tuple(title for _, title in self.headings):
+        if self.found and self.found[-1].trail[: len(self.headings)] == tuple(
+            title for _, title in self.headings
+        ):
             last = self.found.pop()
             self.lines, self.start, self.bullet = [last.text], last.line, last.bullet
             self.blank = True

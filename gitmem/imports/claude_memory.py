@@ -43,7 +43,9 @@ def read(files: Mapping[str, bytes], folder: str = "") -> Reading:
         else:
             left_out.append(found)
     for name in sorted(set(index) - set(files)):
-        left_out.append(LeftOut(prefix + name, f"the index names it, and there is no such file: {index[name][0]}"))
+        left_out.append(
+            LeftOut(prefix + name, f"the index names it, and there is no such file: {index[name][0]}")
+        )
     taken: set[str] = set()
     for text, trail in loose:
         entries.append(make(numbered(prefix + INDEX, text, taken), text, context=" › ".join(trail)))

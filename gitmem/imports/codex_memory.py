@@ -81,12 +81,14 @@ def read_openclaw(files: Mapping[str, bytes]) -> Reading:
         if name not in ("MEMORY.md", "USER.md") and not _DATED.match(name):
             continue
         text = lenient.split(data.decode("utf-8", "replace"))[1]
-        if _DATED.match(name) and re.search(r"^\*{0,2}(?:user|assistant)\*{0,2}:", text, re.IGNORECASE | re.MULTILINE):
+        if _DATED.match(name) and re.search(
+            r"^\*{0,2}(?:user|assistant)\*{0,2}:", text, re.IGNORECASE | re.MULTILINE
+        ):
             left_out.append(LeftOut(name, "an excerpt of a session, no notes"))
             continue
         taken: set[str] = set()
         for block in blocks(text):
-            if not block.bullet and name != "MEMORY.md" or not says_something(block.text):
+            if (not block.bullet and name != "MEMORY.md") or not says_something(block.text):
                 continue
             if re.search(r"\bsuperseded\b", block.text, re.IGNORECASE) and name == "USER.md":
                 left_out.append(LeftOut(name, f"superseded there: {block.text[:60]}"))
@@ -94,7 +96,15 @@ def read_openclaw(files: Mapping[str, bytes]) -> Reading:
             user = name == "USER.md"
             type_ = "preference" if user else _type(block)
             key = numbered(name, block.text, taken)
-            entries.append(make(key, block.text, context=" › ".join(block.trail), type=type_, scope="global" if user else None))
+            entries.append(
+                make(
+                    key,
+                    block.text,
+                    context=" › ".join(block.trail),
+                    type=type_,
+                    scope="global" if user else None,
+                )
+            )
     return _once(Reading(tuple(entries), tuple(left_out)))
 
 

@@ -16,7 +16,9 @@ from gitmem.errors import FormatError
 from gitmem.imports import dates
 from gitmem.imports.entry import NEVER, Entry, LeftOut, Reading, make, one_line, says_something, tidy
 
-_ENDED = re.compile(r"(reject|withdraw|deferr|declin|abandon|cancel|won'?t|否决|拒绝|撤回|搁置|推迟|放弃)", re.IGNORECASE)
+_ENDED = re.compile(
+    r"(reject|withdraw|deferr|declin|abandon|cancel|won'?t|否决|拒绝|撤回|搁置|推迟|放弃)", re.IGNORECASE
+)
 _REPLACED = re.compile(r"(supersed|replac|remov|obsolet|deprecat|取代|废弃|废止|替代)", re.IGNORECASE)
 
 
@@ -83,12 +85,20 @@ def entries_of(records: Iterable[Record]) -> Reading:
     left_out: list[LeftOut] = []
     for record in records:
         if (record.project, record.id) in kept:
-            left_out.append(LeftOut(record.id, f"a second record of this id in `{record.project or 'the same project'}`: {record.title}"))
+            left_out.append(
+                LeftOut(
+                    record.id,
+                    f"a second record of this id in `{record.project or 'the same project'}`: {record.title}",
+                )
+            )
         else:
             kept[record.project, record.id] = record
     edges, notes = _edges(kept)
     successors = {old for olds in edges.values() for old in olds}
-    entries = [_entry(place, record, edges.get(place, []), place in successors, notes.get(place, [])) for place, record in kept.items()]
+    entries = [
+        _entry(place, record, edges.get(place, []), place in successors, notes.get(place, []))
+        for place, record in kept.items()
+    ]
     return Reading(tuple(entries), tuple(left_out))
 
 
@@ -112,7 +122,9 @@ def _edges(records: dict[Place, Record]) -> tuple[dict[Place, list[Place]], dict
             elif old in edges.get(new, ()):
                 continue
             elif old == new or _leads(edges, old, new):
-                notes.setdefault(place, []).append(f"`{old[1]}` and `{new[1]}` would replace each other in a circle: the edge is left out")
+                notes.setdefault(place, []).append(
+                    f"`{old[1]}` and `{new[1]}` would replace each other in a circle: the edge is left out"
+                )
             else:
                 edges.setdefault(new, []).append(old)
     return edges, notes
@@ -135,11 +147,20 @@ def _entry(place: Place, record: Record, replaces: list[Place], replaced: bool, 
     day = dates.day(record.created) if record.created else None
     if day is None:
         notes = [*notes, f"`{record.created}` is no date" if record.created else "it has no date"]
-    over = is_over(record.status, replaced)
+    over = is_over(record.status)
+    replaced_elsewhere = not over and says_replaced(record.status)
     title = one_line(record.title)
     text = tidy(record.text).strip()
     document = f"{title}\n\n{text}".strip()
-    facts = [record.id, *(filter(None, [f"status {one_line(record.status)}" if record.status else "", f"dated {day}" if day else ""]))]
+    facts = [
+        record.id,
+        *(
+            filter(
+                None,
+                [f"status {one_line(record.status)}" if record.status else "", f"dated {day}" if day else ""],
+            )
+        ),
+    ]
     return make(
         place[1],
         document,
@@ -148,20 +169,24 @@ def _entry(place: Place, record: Record, replaces: list[Place], replaced: bool, 
         also=(record.id[:200],) if record.id not in title else (),
         type="decision",
         valid_from=day,
-        expires=None if over else NEVER,
-        ended=over,
+        expires=NEVER,
+        ended=over or (replaced_elsewhere and not replaced),
+        ended_unless_replaced=replaced_elsewhere and replaced,
         supersedes_keys=tuple(old for _, old in replaces),
         project_name=record.project,
         problems=tuple(notes),
     )
 
 
-def is_over(status: str, replaced: bool) -> bool:
-    """Whether a record of this status holds no longer. `replaced`: a successor stands in its project and says so itself."""
+def is_over(status: str) -> bool:
+    """Whether a record of this status holds no longer, whatever came after it."""
     # a template left as it was (`draft|accepted|rejected`) names every status and means none
-    if "|" in status:
-        return False
-    return bool(_ENDED.search(status)) or (bool(_REPLACED.search(status)) and not replaced)
+    return "|" not in status and bool(_ENDED.search(status))
+
+
+def says_replaced(status: str) -> bool:
+    """Whether the status says that something else took its place."""
+    return "|" not in status and bool(_REPLACED.search(status))
 
 
 def _record(item: Any) -> Record | str:
@@ -207,7 +232,11 @@ def _items(data: bytes, name: str) -> list[Any]:
         return lists[0] if "id" not in value and len(lists) == 1 else [value]
     if isinstance(value, list):
         return value
-    raise FormatError(f"`{name}` holds no records", 1, ["an array, or one object a line, with id, project, title, text, status, created, superseded_by"])
+    raise FormatError(
+        f"`{name}` holds no records",
+        1,
+        ["an array, or one object a line, with id, project, title, text, status, created, superseded_by"],
+    )
 
 
 def _lines(text: str, name: str, whole: ValueError) -> list[Any]:
@@ -222,5 +251,3 @@ def _lines(text: str, name: str, whole: ValueError) -> list[Any]:
             at = number if found else getattr(whole, "lineno", 1)
             raise FormatError(f"`{name}`:{at} is no JSON: {getattr(fault, 'msg', fault)}", at) from error
     return found
-
-

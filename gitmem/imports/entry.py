@@ -30,6 +30,7 @@ class Entry:
         document_text: the words of the file; `quote` stands in them.
         scope: None: the scope the import was asked for.
         ended: it is over already: it expires on its own date, or before the import where it has none.
+        ended_unless_replaced: the same, but only when no successor of it is imported or there already.
         supersedes_keys: entries of the same kind and scope that this one replaces.
         project_name: the project it names itself; registered when nobody has.
         problems: what a person should know about it, although it is imported.
@@ -46,6 +47,7 @@ class Entry:
     valid_from: str | None = None
     expires: str | None = None
     ended: bool = False
+    ended_unless_replaced: bool = False
     supersedes_keys: tuple[str, ...] = ()
     project_name: str | None = None
     problems: tuple[str, ...] = ()
@@ -58,7 +60,14 @@ class Entry:
 
     def digest(self) -> str:
         """Of what the file says, whatever the reader makes of it: the same digest, nothing to import."""
-        parts = (self.document_text, self.type, self.valid_from or "", self.expires or "", str(self.ended), *sorted(self.supersedes_keys))
+        parts = (
+            self.document_text,
+            self.type,
+            self.valid_from or "",
+            self.expires or "",
+            str(self.ended or self.ended_unless_replaced),
+            *sorted(self.supersedes_keys),
+        )
         return short_digest("\0".join(parts), 16)
 
 
@@ -81,7 +90,15 @@ class Reading:
         return Reading(self.entries + other.entries, self.left_out + other.left_out)
 
 
-def make(key: str, text: str, *, conclusion: str | None = None, body: str | None = None, context: str = "", **rest: object) -> Entry:
+def make(
+    key: str,
+    text: str,
+    *,
+    conclusion: str | None = None,
+    body: str | None = None,
+    context: str = "",
+    **rest: object,
+) -> Entry:
     """An entry of `text`.
 
     Args:
@@ -98,21 +115,27 @@ def make(key: str, text: str, *, conclusion: str | None = None, body: str | None
         said = cut_at_word(said, MAX_CONCLUSION_BYTES)
     if same_words(said, more):
         more = ""
+    also = tuple(dict.fromkeys(cut_at_word(one, 200) for one in rest.pop("also", ()) if one != said))[:12]  # type: ignore[union-attr]
     if context:
         more = f"{more}\n\n## Where it stood\n\n{context}".strip()
     more = cut_bytes(more, MAX_BODY_BYTES)
     quote = quote_of(document, said)
-    return Entry(key, said, document, quote, body=f"{more}\n" if more else "", **rest)  # type: ignore[arg-type]
+    return Entry(key, said, document, quote, body=f"{more}\n" if more else "", also=also, **rest)  # type: ignore[arg-type]
 
 
 def tidy(text: str) -> str:
     """LF ends, no NUL and no byte order mark, no white space around it."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").replace("\ufeff", "")
+    text = _encodable(text).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").replace("\ufeff", "")
     return text.strip("\n").rstrip()
 
 
 def one_line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(_encodable(text).split())
+
+
+def _encodable(text: str) -> str:
+    """Without lone surrogates, which JSON can spell and UTF-8 cannot."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def conclude(text: str) -> tuple[str, str]:

@@ -58,17 +58,25 @@ def claude_files(place: Path) -> list[Path]:
     found = [place / "CLAUDE.md", place / "CLAUDE.local.md"]
     if own != place:
         found.insert(1, own / "CLAUDE.md")
-    rules = sorted(path for path in (own / "rules").rglob("*.md") if path.is_file()) if (own / "rules").is_dir() else []
+    rules = (
+        sorted(path for path in (own / "rules").rglob("*.md") if path.is_file())
+        if (own / "rules").is_dir()
+        else []
+    )
     return [path for path in found if path.is_file()] + rules
 
 
 def agents_files(place: Path) -> list[Path]:
     if place.is_file():
         return [place]
-    return next(([place / name] for name in ("AGENTS.override.md", "AGENTS.md") if (place / name).is_file()), [])
+    return next(
+        ([place / name] for name in ("AGENTS.override.md", "AGENTS.md") if (place / name).is_file()), []
+    )
 
 
-def _read(files: Iterable[Path], place: Path, home: Path | None, as_rule: bool, imports: bool = True) -> Reading:
+def _read(
+    files: Iterable[Path], place: Path, home: Path | None, as_rule: bool, imports: bool = True
+) -> Reading:
     root = place if place.is_dir() else place.parent
     walk = _Walk(Path(os.path.abspath(root)), home, as_rule)
     for path in files:
@@ -97,7 +105,12 @@ def _file(walk: _Walk, path: Path, hops: int) -> None:
     text = without_comments(text)
     targets = imports_of(text)
     alone = {f"@{target}" for target in targets}
-    _entries(walk, name, "\n".join(line for line in text.split("\n") if line.strip() not in alone), lenient.list_of(meta, "paths"))
+    _entries(
+        walk,
+        name,
+        "\n".join(line for line in text.split("\n") if line.strip() not in alone),
+        lenient.list_of(meta, "paths"),
+    )
     for target in targets:
         _follow(walk, path, target, hops)
 
@@ -142,9 +155,15 @@ def _follow(walk: _Walk, importer: Path, target: str, hops: int) -> None:
             walk.left_out.append(LeftOut(_name(walk, importer), f"`@{target}` leads to no file"))
         return
     if hops <= 0:
-        walk.left_out.append(LeftOut(_name(walk, importer), f"`@{target}` is more than {MAX_HOPS} imports away"))
+        walk.left_out.append(
+            LeftOut(_name(walk, importer), f"`@{target}` is more than {MAX_HOPS} imports away")
+        )
         return
-    if path.suffix.lower() not in _TEXT or Path(os.path.realpath(path)).suffix.lower() not in _TEXT or (not path.suffix and path.name.upper() != path.name):
+    if (
+        path.suffix.lower() not in _TEXT
+        or Path(os.path.realpath(path)).suffix.lower() not in _TEXT
+        or (not path.suffix and path.name.upper() != path.name)
+    ):
         walk.left_out.append(LeftOut(_name(walk, importer), f"`@{target}` is no text for a memory"))
         return
     _file(walk, path, hops - 1)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import difflib
 import json
+from dataclasses import replace
 from typing import Any
 
 from gitmem.errors import FormatError
-from gitmem.imports.entry import Entry, Reading, make, one_line, says_something, short_digest
+from gitmem.imports.entry import Entry, Reading, make, one_line, quote_of, says_something, short_digest
 
 KEYS = ("conclusion", "type", "scope", "also", "body", "evidence", "valid_from", "expires", "id")
 _EVIDENCE_KEYS = frozenset({"quote", "source", "turn", "role", "reported_by"})
@@ -31,10 +32,16 @@ def read(data: bytes, name: str = "the file") -> Reading:
         try:
             value = json.loads(raw)
         except ValueError as error:
-            raise FormatError(f"`{name}`:{number} is no JSON: {getattr(error, 'msg', error)}", number) from error
+            raise FormatError(
+                f"`{name}`:{number} is no JSON: {getattr(error, 'msg', error)}", number
+            ) from error
         entry = _entry(value, name, number)
-        while entry.key in seen:
-            raise FormatError(f"`{name}`:{number} says what an earlier line says", number, ["give each line an `id` of its own, or drop one"])
+        if entry.key in seen:
+            raise FormatError(
+                f"`{name}`:{number} says what an earlier line says",
+                number,
+                ["give each line an `id` of its own, or drop one"],
+            )
         seen.add(entry.key)
         entries.append(entry)
     return Reading(tuple(entries))
@@ -49,7 +56,10 @@ def _entry(value: Any, name: str, number: int) -> Entry:
     for key in value:
         if key not in KEYS:
             near = difflib.get_close_matches(key, KEYS, 1)
-            raise wrong(f"has the unknown key `{key}`", f"did you mean `{near[0]}`?" if near else f"keys are {', '.join(KEYS)}")
+            raise wrong(
+                f"has the unknown key `{key}`",
+                f"did you mean `{near[0]}`?" if near else f"keys are {', '.join(KEYS)}",
+            )
     texts = {}
     for key in ("conclusion", "type", "scope", "body", "valid_from", "expires", "id"):
         found = value.get(key)
@@ -61,7 +71,9 @@ def _entry(value: Any, name: str, number: int) -> Entry:
     also = _texts(value.get("also"))
     quotes = _quotes(value.get("evidence"))
     if also is None or quotes is None:
-        raise wrong(f"has a `{'also' if also is None else 'evidence'}` that is neither text nor a list of texts")
+        raise wrong(
+            f"has a `{'also' if also is None else 'evidence'}` that is neither text nor a list of texts"
+        )
     said = one_line(texts["conclusion"])
     document = "\n\n".join(dict.fromkeys(filter(None, [*quotes, said, texts["body"]])))
     entry = make(
@@ -75,7 +87,7 @@ def _entry(value: Any, name: str, number: int) -> Entry:
         valid_from=texts["valid_from"] or None,
         expires=texts["expires"] or None,
     )
-    return entry
+    return replace(entry, quote=quote_of(entry.document_text, quotes[0])) if quotes else entry
 
 
 def _texts(value: Any) -> list[str] | None:

@@ -32,7 +32,12 @@ def split(text: str) -> tuple[dict[str, object], str]:
     if not isinstance(meta, dict):
         meta = rough
     for key, value in rough.items():
-        if isinstance(value, str) and " #" in value and isinstance(meta.get(key), str) and value.startswith(str(meta[key])):
+        if (
+            isinstance(value, str)
+            and " #" in value
+            and isinstance(meta.get(key), str)
+            and value.startswith(str(meta[key]))
+        ):
             meta[key] = value
     return meta, "\n".join(lines[end + 1 :])
 

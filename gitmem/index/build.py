@@ -13,7 +13,7 @@ from gitmem.errors import Busy
 from gitmem.git import lock, objects
 from gitmem.git.locate import Memory
 from gitmem.index import catalogue as catalogues
-from gitmem.index import embed, place, refresh, vectors, words
+from gitmem.index import anchors, embed, place, refresh, vectors, words
 from gitmem.index.analyse import ANALYSER_VERSION, tokens
 from gitmem.index.catalogue import Catalogue, Item, Progress
 from gitmem.model import card as cards
@@ -212,6 +212,7 @@ def _vectors(memory: Memory, catalogue: Catalogue, name: str, progress: Progress
     small = total <= INLINE_VECTORS
     model = embed.load(name, for_query=small)
     catalogue.set_meta("dim", str(model.dim))
+    _anchors(memory, name, model)
     done = 0
     while rows := _unembedded(catalogue, name, VECTOR_BATCH):
         items = [_any_item(catalogue, row) for row in rows]
@@ -220,6 +221,15 @@ def _vectors(memory: Memory, catalogue: Catalogue, name: str, progress: Progress
         done += len(items)
         if progress and total > INLINE_VECTORS:
             progress("embedding", done, total)
+
+
+def _anchors(memory: Memory, name: str, model: embed.Embedder) -> None:
+    file = place.anchors(memory.state, name, anchors.VERSION)
+    if not file.is_file():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        fresh = file.with_suffix(".tmp")
+        fresh.write_bytes(model.passages(anchors.TEXTS).tobytes())
+        fresh.replace(file)
 
 
 def _store(memory: Memory, catalogue: Catalogue, name: str, start: int, model: embed.Embedder, items: Sequence[Item]) -> None:

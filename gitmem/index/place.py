@@ -26,5 +26,9 @@ def vectors(state: Path, embedder: str) -> Path:
     return folder(state) / f"vectors-{safe}.f32"
 
 
+def anchors(state: Path, embedder: str, version: int) -> Path:
+    return vectors(state, embedder).with_suffix(f".anchors-{version}")
+
+
 def lock(state: Path) -> Path:
     return state / "index.lock"

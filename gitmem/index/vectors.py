@@ -24,6 +24,20 @@ def append(file: Path, start: int, dim: int, values: array.array) -> None:
         os.close(handle)
 
 
+def baseline(file: Path, dim: int, query: array.array, count: int) -> float | None:
+    """The mean cosine of `query` to its `count` nearest vectors of `file`; None when there is no such file."""
+    import numpy as np
+
+    try:
+        matrix = np.fromfile(file, dtype=np.float32)
+    except OSError:
+        return None
+    if not len(matrix) or len(matrix) % dim:
+        return None
+    scores = np.sort(matrix.reshape(-1, dim) @ np.frombuffer(query, dtype=np.float32))
+    return float(scores[-count:].mean())
+
+
 def nearest(file: Path, dim: int, query: array.array, slots: Sequence[int] | None, count: int, limit: int) -> list[tuple[int, float]]:
     """The slots whose vectors are closest to `query` by cosine, best first, at most `limit`.
 

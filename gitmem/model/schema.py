@@ -17,7 +17,7 @@ from gitmem import resources
 
 # no number in a memory is longer; Python itself refuses to read very long ones
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})\Z")
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,40})?\Z")
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]+)?\Z")
 _SHOWN_CHARS = 60
 
 

@@ -12,7 +12,6 @@ from gitmem.recall.relevance import relevance
 from gitmem.recall.retrieve import Candidate
 from gitmem.recall.scope import Scope
 
-RAISE = 0.08
 SAME = 0.8
 
 
@@ -27,13 +26,12 @@ def gate(
 ) -> tuple[list[Passed], list[t.Candidate]]:
     """The candidates that may be said, best first, and what became of each.
 
-    Order: relevance, then importance, then id. A project named in the prompt raises its cards by a little.
+    Order: relevance, then importance, then id. A card of the project that the turn is in, or that the prompt names, weighs a little more.
     """
     scored = []
     for one in candidates:
-        value = relevance(one.cosine, one.coverage, one.support)
-        if scope.raised and one.item.scope == scope.raised:
-            value = min(1.0, value + RAISE * value)
+        here = one.item.scope in (scope.project, scope.raised)
+        value = relevance(one.near, one.coverage, one.support, here)
         scored.append((value, one))
     scored.sort(key=lambda pair: (-pair[0], -pair[1].item.importance, pair[1].item.id))
     passed: list[Passed] = []

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gitmem.index import background, embed, place, scan, vectors, words
+from gitmem.index import anchors, background, embed, place, scan, vectors, words
 from gitmem.index.analyse import tokens
 from gitmem.index.catalogue import Catalogue, Item
 from gitmem.model import live
 from gitmem.model.registry import Registry
+from gitmem.recall.relevance import unit
 from gitmem.recall.scope import Scope
 
 QUERY_TERMS = 400
@@ -26,7 +27,7 @@ GATHER = 4000
 class Candidate:
     """A card that may be said. `via`: superseded cards of its chain that matched in its stead.
 
-    `cosine`: -1 to 1, None without vectors. `coverage`: share of the prompt's weight found in the card's best
+    `cosine`: -1 to 1; `near`: the same above the prompt's baseline, in units; None without vectors. `coverage`: share of the prompt's weight found in the card's best
     chunk; `support`: the same for L0 and other wordings of any card of its chain; both 0 to 1.
     """
 
@@ -34,6 +35,7 @@ class Candidate:
     words_rank: int | None = None
     vectors_rank: int | None = None
     cosine: float | None = None
+    near: float | None = None
     coverage: float = 0.0
     support: float = 0.0
     shares_script: bool = True
@@ -138,6 +140,7 @@ def retrieve(
     name = catalogue.meta("embedder")
     if query is not None and name:
         _by_vectors(query, catalogue, state, name, scope, narrow, rows, limit)
+        _above_baseline(query, state, name, rows)
     _follow_chains(catalogue, registry, now, scope, rows, result)
     for candidate in result.candidates:
         _compare(candidate, catalogue, weight, text)
@@ -188,6 +191,17 @@ def _by_vectors(query: array.array, catalogue: Catalogue, state: place.Path, nam
         without[slot].cosine = cosine
 
 
+def _above_baseline(query: array.array, state: place.Path, name: str, rows: dict[int, Candidate]) -> None:
+    file = place.anchors(state, name, anchors.VERSION)
+    base = vectors.baseline(file, len(query), query, anchors.NEAREST)
+    if base is None:
+        return
+    step = unit(name)
+    for candidate in rows.values():
+        if candidate.cosine is not None:
+            candidate.near = (candidate.cosine - base) / step
+
+
 def _follow_chains(catalogue: Catalogue, registry: Registry, now: datetime, scope: Scope, rows: dict[int, Candidate], result: Retrieved) -> None:
     """Dead cards out; a superseded one speaks for the live end or ends of its chain."""
     by_id: dict[str, Candidate] = {}
@@ -218,6 +232,8 @@ def _join(by_id: dict[str, Candidate], item: Item, found: Candidate) -> Candidat
     own.coverage = max(own.coverage, found.coverage)
     if found.cosine is not None:
         own.cosine = max(own.cosine if own.cosine is not None else -1.0, found.cosine)
+    if found.near is not None:
+        own.near = max(own.near if own.near is not None else -99.0, found.near)
     return own
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +15,7 @@ KEEP_DAYS = 30
 
 @dataclass(slots=True)
 class Session:
-    """`shown` are card ids; `project` the last resolved one; `injected` SHA-256 of every block that was printed."""
+    """`shown` are card ids; `project` the last resolved one; `injected` the fingerprint of every text that was printed."""
 
     turns: int = 0
     project: str | None = None
@@ -54,6 +55,18 @@ def save(state: Path, session: str | None, value: Session) -> None:
             _sweep(file.parent)
     except OSError:
         return  # a full disk costs a repetition, not the prompt
+
+
+def heard(value: Session, text: str, cards: Iterable[str]) -> None:
+    """Note a text that was given to the host, and the cards in it."""
+    value.shown.extend(card for card in cards if card not in value.shown)
+    if text:
+        value.injected.append(fingerprint(text))
+
+
+def fingerprint(text: str) -> str:
+    """By this a text of ours is known again in a transcript; hosts trim white space around it."""
+    return hashlib.sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def compacted(value: Session) -> None:

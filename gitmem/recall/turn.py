@@ -1,0 +1,106 @@
+"""One turn of an agent or a person: where it is, what its session has heard, the answer, and what is kept of it.
+
+Shared by a host's hook and by `git mem recall`. Nothing heavy is loaded unless the turn passes the trigger.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from gitmem.context import Context
+from gitmem.recall import answer, cues, log, switches, whereabouts
+from gitmem.recall import session as sessions
+from gitmem.recall.session import Session
+from gitmem.recall.trace import Answer, Trace
+
+
+def turn(
+    context: Context,
+    prompt: str,
+    *,
+    session: str | None,
+    cwd: Path | None,
+    project: str | None = None,
+    previous: str = "",
+    explicit: bool,
+    lexical: bool = False,
+    deadline_s: float | None = None,
+    automatic: bool,
+    emit: Callable[[str], None],
+) -> Answer:
+    """Answer one turn and remember that it was answered.
+
+    Args:
+        session: the host's name for the conversation; None: nothing is kept.
+        project: `--project`, which wins over `cwd`.
+        explicit: a person typed the call; it is not held back by the trigger.
+        deadline_s: `time.monotonic()` by which to answer, with less if need be.
+        automatic: nobody asked for this recall; `git mem why` can replay it.
+        emit: writes the text out; called when there is one. What the session has heard is stored after it
+            returned, so that an answer that never arrived is given again.
+
+    Returns:
+        The answer; `trace.trigger` says why there is none.
+    """
+    began = time.monotonic()
+    state = context.memory.state
+    kept = sessions.load(state, session)
+    if reason := _silenced(context, kept, cwd, prompt if session else ""):
+        if reason == _OFF_THE_RECORD and not kept.off:
+            kept.off = True
+            sessions.save(state, session, kept)
+        return Answer("", (), Trace(prompt, context.caller.profile.name, context.caller.name, trigger=reason))
+    request = answer.Request(
+        prompt,
+        context.now,
+        project=project,
+        from_cwd=None if cwd is None else folder_project(context, cwd, kept),
+        previous=previous,
+        in_session=bool(session),
+        explicit=explicit,
+        lexical=lexical,
+        deadline_s=deadline_s,
+    )
+    found = answer.recall(request, context.caller, context.registry, kept, lambda: _open(context, lexical))
+    trace = found.trace
+    trace.at, trace.commit = context.now.isoformat(timespec="seconds"), context.memory.tip or ""
+    trace.ms = 1000 * (time.monotonic() - began)
+    if found.text:
+        emit(found.text)
+    if session:
+        kept.turns += 1
+        kept.project = trace.project or kept.project
+        sessions.heard(kept, found.text, [item.id for item in found.items])
+        sessions.save(state, session, kept)
+    log.recalled(state, trace.as_dict(), [item.id for item in found.items], session=session, automatic=automatic)
+    return found
+
+
+def folder_project(context: Context, cwd: Path, kept: Session) -> str | None:
+    """The project of a folder, from the session as long as neither the registry nor the noted folders changed."""
+    noted = sorted(whereabouts.folders(context.memory).items())
+    registry = f"{context.memory.registry_tree}{noted or ''}"
+    if (kept.folder, kept.folder_registry) != (str(cwd), registry):
+        kept.folder_project = whereabouts.project_of_folder(cwd, context.memory, context.registry)
+        kept.folder, kept.folder_registry = str(cwd), registry
+    return kept.folder_project
+
+
+_OFF_THE_RECORD = "off the record in this session"
+
+
+def _silenced(context: Context, kept: Session, cwd: Path | None, prompt: str) -> str | None:
+    """Why this turn is not looked at and leaves no trace; None when memory is on."""
+    if context.env.off:
+        return "off: GIT_MEM_OFF is set"
+    if kept.off or (prompt and cues.off_the_record(prompt)):
+        return _OFF_THE_RECORD
+    return switches.load(context.memory.state).off(cwd, context.now)
+
+
+def _open(context: Context, lexical: bool) -> answer.Opened:
+    from gitmem.recall import opening
+
+    return opening.open_index(context.memory, context.registry, lexical)
