@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,6 +16,12 @@ from gitmem.model.registry import Registry
 from gitmem.registry import load
 
 
+def _random_bits(count: int) -> int:
+    import secrets
+
+    return secrets.randbits(count)
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """`now` is aware, in the local zone."""
@@ -27,7 +31,7 @@ class Context:
     registry: Registry
     caller: Caller
     now: datetime
-    random_bits: Callable[[int], int] = secrets.randbits
+    random_bits: Callable[[int], int] = _random_bits
 
     def with_memory(self, memory: Memory) -> Context:
         """The same call, on the memory as it is now."""
@@ -59,6 +63,8 @@ def author_email(memory: Memory) -> str:
         Refused: git does not know who we are.
     """
     found = memory.git.run("var", "GIT_AUTHOR_IDENT", check=False)
+    import re
+
     match = re.search(r"<([^>]+)>", found.text())
     if found.code != 0 or not match:
         raise Refused(

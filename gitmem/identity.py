@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from dataclasses import dataclass
 
 from gitmem.config import Env
@@ -66,7 +64,7 @@ def _agent(registry: Registry, name: str, profile: str | None, token: str | None
     entry = registry.agents.get(name)
     if entry is None or entry.status != "active":
         raise Refused(f"no active agent `{name}`", [f"git mem agent add {name} --profile working", "git mem agent list"])
-    if token is not None and entry.token_sha256 and not hmac.compare_digest(hashed(token), entry.token_sha256):
+    if token is not None and entry.token_sha256 and not _is_token(token, entry.token_sha256):
         raise Refused(
             f"GIT_MEM_TOKEN is not the token of `{name}`" if token else f"GIT_MEM_TOKEN is missing for `{name}`",
             [f"git mem agent add {name} --renew prints a new one"],
@@ -107,5 +105,14 @@ def _profile(registry: Registry, name: str) -> Profile:
     return found
 
 
+def _is_token(token: str, token_sha256: str) -> bool:
+    import hmac
+
+    return hmac.compare_digest(hashed(token), token_sha256)
+
+
 def hashed(token: str) -> str:
+    # late: OpenSSL takes milliseconds to load, and a hook has no token to compare
+    import hashlib
+
     return hashlib.sha256(token.encode()).hexdigest()

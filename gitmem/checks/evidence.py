@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from gitmem.checks.problem import EVIDENCE, Problem
 from gitmem.errors import FormatError
@@ -37,6 +38,12 @@ def judge(
     return problems, frozenset(kinds)
 
 
+@lru_cache(maxsize=8)
+def _parsed(data: bytes) -> sources.Source:
+    """Many cards of one import or session cite one source: it is read once."""
+    return sources.parse(data)
+
+
 def _one(
     path: str, card: Card, item: Evidence, document: Document, where: tuple, read_source: Callable[[str], bytes | None]
 ) -> tuple[list[Problem], str | None]:
@@ -53,7 +60,7 @@ def _one(
             "add the source file to the commit, or drop the citation",
         ), None
     try:
-        source = sources.parse(data)
+        source = _parsed(data)
     except FormatError as error:
         return problem("source", f"`{item.source}`:{error.line} cannot be read: {error.message}"), None
     if source.scope != card.scope:

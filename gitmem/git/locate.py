@@ -49,11 +49,12 @@ class Memory:
         return values[-1] if values else default
 
 
-def find(env: Env, repo: str | None = None, accept_cwd: bool = False) -> Memory:
+def find(env: Env, repo: str | None = None, accept_cwd: bool = False, only_configured: bool = False) -> Memory:
     """The memory to work with.
 
     Looks at `repo` (the option), then GIT_MEM_REPO, then `mem.repo` of the global git config, then the
-    current directory, which counts in a terminal, with `accept_cwd`, or once it was accepted here.
+    current directory, which counts in a terminal, with `accept_cwd`, or once it was accepted here; with
+    `only_configured` it never does, as it may be anybody's.
 
     Raises:
         NoMemory: nothing is configured, or what is configured is no memory.
@@ -69,7 +70,7 @@ def find(env: Env, repo: str | None = None, accept_cwd: bool = False) -> Memory:
         if memory.registry_tree is None:
             raise NoMemory(f"`{place}` is a git repository but holds no memory on `{memory.branch}`", [f"{CREATE} {named}"])
         return memory
-    memory = open_at(env.cwd, env)
+    memory = None if only_configured else open_at(env.cwd, env)
     if memory is not None and memory.registry_tree is not None:
         accepted = memory.setting("mem.accepted") == "true"
         if env.terminal or accept_cwd or accepted:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.errors import Busy, GitFailed, Refused
-from gitmem.git import lock
+from gitmem.git import lock, objects
 from gitmem.git.locate import Memory, refreshed
 from gitmem.git.run import Git, failure
 
@@ -263,19 +263,11 @@ def _deliver(tree: WorkTree, paths: Sequence[str], before: str | None, commit: s
     new = _tree_blobs(git, commit, paths)
     staged = _index_blobs(git, paths)
     lines = []
-    for path in paths:
-        if staged.get(path) == new.get(path) or staged.get(path) != old.get(path):
-            continue
-        place = tree.root / path
-        if old.get(path) is not None and _on_disk(git, place) not in (old[path], None):
-            pass  # changed on disk: the file is the person's, the index follows the branch
-        elif new.get(path) is None:
-            place.unlink(missing_ok=True)
-        elif old.get(path) is None and place.exists():
-            pass
-        else:
-            _put(place, git.run("cat-file", "blob", new[path]).out)
-        lines.append(f"100644 {new[path]}\t{path}\0" if path in new else f"0 {_ZERO}\t{path}\0")
+    with contextlib.closing(objects.open_light(git)) as blobs:
+        for path in paths:
+            line = _deliver_one(git, blobs, tree.root, path, old, new, staged)
+            if line:
+                lines.append(line)
     if not lines:
         return True
     deadline = time.monotonic() + 5.0
@@ -286,6 +278,30 @@ def _deliver(tree: WorkTree, paths: Sequence[str], before: str | None, commit: s
         if time.monotonic() > deadline:
             return False
         time.sleep(0.05)
+
+
+def _deliver_one(
+    git: Git,
+    blobs: objects.Objects,
+    root: Path,
+    path: str,
+    old: Mapping[str, str],
+    new: Mapping[str, str],
+    staged: Mapping[str, str],
+) -> str | None:
+    """Bring one path of a work tree along; the line its index is owed, None where it stays as it is."""
+    if staged.get(path) == new.get(path) or staged.get(path) != old.get(path):
+        return None
+    place = root / path
+    if old.get(path) is not None and _on_disk(git, place) not in (old[path], None):
+        pass  # changed on disk: the file is the person's, the index follows the branch
+    elif new.get(path) is None:
+        place.unlink(missing_ok=True)
+    elif old.get(path) is None and place.exists():
+        pass
+    else:
+        _put(place, blobs.blob(new[path]))
+    return f"100644 {new[path]}\t{path}\0" if path in new else f"0 {_ZERO}\t{path}\0"
 
 
 def _settle_debts(memory: Memory, trees: Sequence[WorkTree]) -> None:

@@ -50,13 +50,13 @@ def main(argv: list[str]) -> int:
 
 
 def _pre_commit(cwd: Path, arguments: list[str]) -> Iterable[Report]:
-    from gitmem.checks.run import check_staged
+    from gitmem.judge import check_staged
 
     yield check_staged(cwd)
 
 
 def _commit_msg(cwd: Path, arguments: list[str]) -> Iterable[Report]:
-    from gitmem.checks.run import check_message
+    from gitmem.judge import check_message
 
     # Relative to the working directory as git hands it, `.git/COMMIT_EDITMSG` as a rule.
     yield check_message(cwd, cwd / arguments[0])
@@ -66,7 +66,7 @@ def _pre_push(cwd: Path, arguments: list[str]) -> Iterable[Report]:
     ranges = pushed_ranges(cwd, sys.stdin.read().splitlines())
     if not ranges:
         return
-    from gitmem.checks.run import check_range
+    from gitmem.judge import check_range
 
     for base, tip in ranges:
         yield check_range(cwd, base, tip)
@@ -76,8 +76,10 @@ def _post_merge(cwd: Path, arguments: list[str]) -> Iterable[Report]:
     before, after = _commits(cwd, ["ORIG_HEAD", "HEAD"])
     if arguments[:1] == ["1"] or after is None or before == after:
         return  # `git merge --squash` recorded nothing; pre-commit will see what it staged
-    from gitmem.checks.run import check_range
+    from gitmem.hooks.after import after_merge
+    from gitmem.judge import check_range
 
+    after_merge(cwd)
     yield check_range(cwd, before, after)
 
 

@@ -48,7 +48,7 @@ def read(files: Mapping[str, bytes], folder: str = "") -> Reading:
         )
     taken: set[str] = set()
     for text, trail in loose:
-        entries.append(make(numbered(prefix + INDEX, text, taken), text, context=" › ".join(trail)))
+        entries.append(make(numbered(prefix + INDEX, text, taken), text, tags=trail))
     return Reading(tuple(entries), tuple(left_out))
 
 

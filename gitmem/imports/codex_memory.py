@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from gitmem.imports import lenient
 from gitmem.imports.blocks import Block, blocks
-from gitmem.imports.entry import Entry, LeftOut, Reading, make, numbered, says_something
+from gitmem.imports.entry import Entry, LeftOut, Reading, conclude, make, numbered, says_something
 
 ScopeOf = Callable[[str], str | None]
 _CWD = re.compile(r"\bcwd=([^;\n]+)")
@@ -21,6 +21,7 @@ _TYPES = (
     (re.compile(r"preference|偏好", re.IGNORECASE), "preference"),
     (re.compile(r"fail|pitfall|do differently|gotcha", re.IGNORECASE), "pitfall"),
 )
+_ACTIVE = re.compile(r"^(?:\d{4}-\d{2}-\d{2}\s+)?(?:active|current)\s*[:：]\s*", re.IGNORECASE)
 _DATED = re.compile(r"^memory/\d{4}-\d{2}-\d{2}[^/]*\.md$")
 
 
@@ -65,7 +66,7 @@ def _codex(name: str, text: str, scope_of: ScopeOf) -> Reading:
         if folder and scope is None:
             left_out.append(LeftOut(key, f"no project holds `{folder}`: {said[:60]}"))
             continue
-        entries.append(make(key, said, context=" › ".join(block.trail), type=_type(block), scope=scope))
+        entries.append(make(key, said, tags=block.trail, type=_type(block), scope=scope))
     return Reading(tuple(entries), tuple(left_out))
 
 
@@ -93,19 +94,26 @@ def read_openclaw(files: Mapping[str, bytes]) -> Reading:
             if re.search(r"\bsuperseded\b", block.text, re.IGNORECASE) and name == "USER.md":
                 left_out.append(LeftOut(name, f"superseded there: {block.text[:60]}"))
                 continue
-            user = name == "USER.md"
-            type_ = "preference" if user else _type(block)
-            key = numbered(name, block.text, taken)
-            entries.append(
-                make(
-                    key,
-                    block.text,
-                    context=" › ".join(block.trail),
-                    type=type_,
-                    scope="global" if user else None,
-                )
-            )
+            entries.append(_openclaw(name, block, numbered(name, block.text, taken)))
     return _once(Reading(tuple(entries), tuple(left_out)))
+
+
+def _openclaw(name: str, block: Block, key: str) -> Entry:
+    """A dated note tells what was done that day; what stands in `USER.md` holds everywhere."""
+    if name == "USER.md":
+        said = conclude(_ACTIVE.sub("", block.text))[0]
+        return make(
+            key,
+            block.text,
+            conclusion=said,
+            body=_ACTIVE.sub("", block.text),
+            tags=block.trail,
+            type="preference",
+            scope="global",
+        )
+    if _DATED.match(name):
+        return make(key, block.text, tags=block.trail, type="result", valid_from=name[len("memory/") :][:10])
+    return make(key, block.text, tags=block.trail, type=_type(block))
 
 
 def _type(block: Block) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gitmem.model import fold, layers
@@ -43,6 +44,7 @@ class Entry:
     type: str = "fact"
     body: str = ""
     also: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     scope: str | None = None
     valid_from: str | None = None
     expires: str | None = None
@@ -96,7 +98,7 @@ def make(
     *,
     conclusion: str | None = None,
     body: str | None = None,
-    context: str = "",
+    tags: Iterable[str] = (),
     **rest: object,
 ) -> Entry:
     """An entry of `text`.
@@ -104,7 +106,7 @@ def make(
     Args:
         conclusion: what it says in short; its own first sentence where None.
         body: the card's text; `text` where None, nothing where the conclusion says it all.
-        context: what stood above it in the file; kept below a heading, so that it is found but not recited.
+        tags: what stood above it in the file: searched, never recited.
     """
     document = cut_bytes(tidy(text), MAX_DOCUMENT_BYTES)
     said, more = conclude(document) if conclusion is None else (one_line(conclusion), document)
@@ -116,11 +118,15 @@ def make(
     if same_words(said, more):
         more = ""
     also = tuple(dict.fromkeys(cut_at_word(one, 200) for one in rest.pop("also", ()) if one != said))[:12]  # type: ignore[union-attr]
-    if context:
-        more = f"{more}\n\n## Where it stood\n\n{context}".strip()
     more = cut_bytes(more, MAX_BODY_BYTES)
     quote = quote_of(document, said)
-    return Entry(key, said, document, quote, body=f"{more}\n" if more else "", also=also, **rest)  # type: ignore[arg-type]
+    return Entry(
+        key, said, document, quote, body=f"{more}\n" if more else "", also=also, tags=_tags(tags), **rest
+    )  # type: ignore[arg-type]
+
+
+def _tags(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tag for word in words if (tag := one_line(word)[:60].strip())))[:20]
 
 
 def tidy(text: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gitmem.imports import lenient
 from gitmem.imports.blocks import blocks, by_fence, code_spans, without_comments
-from gitmem.imports.entry import Entry, LeftOut, Reading, make, numbered, says_something
+from gitmem.imports.entry import Entry, LeftOut, Reading, conclude, make, numbered, says_something
 
 MAX_HOPS = 4
 MAX_FILE_BYTES = 512 * 1024
@@ -117,14 +117,21 @@ def _file(walk: _Walk, path: Path, hops: int) -> None:
 
 def _entries(walk: _Walk, name: str, text: str, paths: list[str]) -> None:
     taken: set[str] = set()
-    where = f"Applies to {', '.join(f'`{one}`' for one in paths)}" if paths else ""
+    where = f"Applies to {', '.join(f'`{one}`' for one in paths)}." if paths else ""
     for block in blocks(text):
         if not says_something(block.text):
             continue
-        context = "\n".join(filter(None, [" › ".join((name.split("/", 1)[-1], *block.trail)), where]))
-        key = numbered(name, block.text, taken)
-        entry = make(key, block.text, context=context, type="rule" if walk.as_rule else "convention")
-        walk.entries.append(entry)
+        said, more = conclude(block.text)
+        walk.entries.append(
+            make(
+                numbered(name, block.text, taken),
+                block.text,
+                conclusion=said,
+                body=f"{where}\n\n{more}".strip(),
+                tags=(name.rsplit("/", 1)[-1], *block.trail),
+                type="rule" if walk.as_rule else "convention",
+            )
+        )
 
 
 def imports_of(text: str) -> list[str]:

@@ -136,8 +136,9 @@ def nearest(quote: str, text: str) -> Difference | None:
     needle, hay = fold(quote).text, fold(text)
     if not needle or not hay.text:
         return None
-    matcher = difflib.SequenceMatcher(None, hay.text[:20000], needle, autojunk=False)
-    block = matcher.find_longest_match(0, min(len(hay.text), 20000), 0, len(needle))
+    # the time grows with the product of the two, so a long quote is placed by its beginning
+    matcher = difflib.SequenceMatcher(None, hay.text[:20000], needle[:500], autojunk=False)
+    block = matcher.find_longest_match()
     if block.size < 2:
         return None
     start = max(0, block.a - block.b)

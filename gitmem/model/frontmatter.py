@@ -176,7 +176,7 @@ def _yaml_error(error: Exception, text: str, first_line: int) -> FormatError:
 
 
 _PLAIN = re.compile(r"[^\W_](?:[^:#\n\"'\\\[\]{},&*!|>%@`]|:(?! |$)|,(?=\S))*\Z")
-_AMBIGUOUS = frozenset("y n yes no on off true false null none".split())
+_AMBIGUOUS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"])
 # what YAML readers refuse, fold or take for a line end
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\ufeff\u2028\u2029\ufffe\uffff]")
 _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x84\x86-\x9f\ufffe\uffff]")

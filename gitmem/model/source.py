@@ -16,7 +16,7 @@ _HEADER = re.compile(r"## ([1-9][0-9]{0,8}) (user|assistant|tool|document) (\d{4
 PATH = re.compile(
     r"sources/(?P<scope>[a-z0-9-]+)/(?P<host>[a-z0-9-]+)/(?P<y>\d{4})/(?P<m>\d{2})/(?P<name>[a-z0-9][a-z0-9._-]*)\.md\Z"
 )
-_ESCAPED = re.compile(r"[#\\]|(?:<{7}|>{7})(?: |\Z)")
+_ESCAPED = re.compile(r"[#\\]|(?:<{7}|>{7})(?: |\r?\Z)")
 _PART = re.compile(r"-p[0-9]+\Z")
 
 

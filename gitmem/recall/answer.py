@@ -25,7 +25,7 @@ from gitmem.recall.trace import Answer, Trace
 class Request:
     """A turn. `project` is `--project`; `from_cwd` the working directory's; `previous` the turn before.
 
-    `now` is aware, in the local zone; `explicit`: a person typed the call. `deadline_s`: monotonic time by which
+    `now` is aware, in the local zone; `explicit`: a person typed the call; `explain`: count what was left aside. `deadline_s`: monotonic time by which
     to answer, with less if need be.
     """
 
@@ -37,6 +37,7 @@ class Request:
     in_session: bool = False
     explicit: bool = True
     lexical: bool = False
+    explain: bool = False
     deadline_s: float | None = None
 
 
@@ -49,6 +50,7 @@ class Opened:
     state: Path
     embedder: str
     degraded: tuple[str, ...] = ()
+    max_scanned: int = 300
 
 
 def recall(request: Request, caller: Caller, registry: Registry, session: Session, open_index: Callable[[], Opened]) -> Answer:
@@ -82,7 +84,7 @@ def _look_up(request, caller, registry, session, open_index, scope, progress, tr
         vector = retrieve.QueryVector(text, opened.embedder)
     trace.degraded.extend(opened.degraded)
     wait_s = 1.0 if request.deadline_s is None else max(0.0, request.deadline_s - time.monotonic())
-    found = retrieve.retrieve(text, vector, opened.catalogue, opened.words, opened.state, scope, registry, request.now, vector_wait_s=wait_s)
+    found = retrieve.retrieve(text, vector, opened.catalogue, opened.words, opened.state, scope, registry, request.now, vector_wait_s=wait_s, max_scanned=opened.max_scanned)
     trace.degraded.extend(found.degraded)
 
     tasks = [one for one in found.candidates if registry.types[one.item.type].recalled == "progress"]
@@ -106,7 +108,24 @@ def _look_up(request, caller, registry, session, open_index, scope, progress, tr
         *(t.Candidate(item.id, item.l0, item.scope, None, None, None, 0.0, t.DEAD, why) for item, why in found.dead),
     ]
     trace.items, trace.bytes = len(kept), len(block.encode())
+    if request.explain:
+        trace.aside = _aside(opened.catalogue, registry, scope, request.now)
     return Answer(block, tuple(kept), trace)
+
+
+def _aside(catalogue, registry, scope, now) -> dict[str, int]:  # type: ignore[no-untyped-def]
+    """How many cards were never candidates, by why; counted only when somebody asks."""
+    from gitmem.model import live
+
+    found = {"cards of other projects": 0, "of other scopes": 0, "of other types": 0, "no longer live": 0}
+    for item in catalogue.items("kind = 'card'"):
+        if item.scope not in scope.names:
+            found["cards of other projects" if item.scope in registry.projects else "of other scopes"] += 1
+        elif not scope.holds(item.scope, item.type):
+            found["of other types"] += 1
+        elif not live.status(catalogue, item.id, registry, now).live:
+            found["no longer live"] += 1
+    return found
 
 
 def _placed(fate: t.Candidate, said: set[str], no_room: set[str]) -> t.Candidate:

@@ -109,18 +109,22 @@ def retrieve(
     now: datetime,
     limit: int = 40,
     vector_wait_s: float = 1.0,
+    max_scanned: int = scan.MAX_CARDS,
 ) -> Retrieved:
     """Candidates in fused order: live cards of the scope, each with what both retrievers say of it."""
     result = Retrieved([])
     narrow = _narrow(catalogue, scope)
     terms = query_terms(text)
     cards = max(1, catalogue.count("kind = 'card'"))
-    by_words = index.search(terms, scope.names if narrow is not None else None, limit * 2, cards) if index else words.WordResult(idf={term: background.idf(term, 0, cards) for term in terms})
+    loose = scan.unworded(catalogue, scope.names, max_scanned)
+    if index:
+        by_words = index.search(terms, scope.names if narrow is not None else None, limit * 2, cards)
+    else:
+        df = scan.frequencies(loose, terms)
+        by_words = words.WordResult(idf={term: background.idf(term, df[term], cards) for term in terms})
     weight = weights(terms, by_words.idf)
-
-    loose = scan.unworded(catalogue, scope.names)
     if loose:
-        found = [hit for item in loose if (hit := scan.score(item, terms, by_words.idf))]
+        found = [hit for card in loose if (hit := scan.score(card, terms, by_words.idf))]
         by_words.hits = sorted([*by_words.hits, *found], key=lambda hit: (-hit.score, hit.row))
 
     rows: dict[int, Candidate] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 KEEP_DAYS = 30
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
 @dataclass(slots=True)
@@ -66,6 +66,8 @@ def heard(value: Session, text: str, cards: Iterable[str]) -> None:
 
 def fingerprint(text: str) -> str:
     """By this a text of ours is known again in a transcript; hosts trim white space around it."""
+    import hashlib
+
     return hashlib.sha256(text.strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -75,7 +77,9 @@ def compacted(value: Session) -> None:
 
 
 def _file(state: Path, session: str) -> Path:
-    return state / "sessions" / (hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32] + ".json")
+    # Hosts name sessions by UUID; anything else might be no name for a file. Hashing loads OpenSSL: not on every prompt.
+    name = session if 8 <= len(session) <= 64 and set(session) <= _PLAIN else fingerprint(session)
+    return state / "sessions" / f"{name}.json"
 
 
 def _sweep(folder: Path) -> None:

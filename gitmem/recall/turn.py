@@ -26,6 +26,7 @@ def turn(
     previous: str = "",
     explicit: bool,
     lexical: bool = False,
+    explain: bool = False,
     deadline_s: float | None = None,
     automatic: bool,
     emit: Callable[[str], None],
@@ -61,6 +62,7 @@ def turn(
         in_session=bool(session),
         explicit=explicit,
         lexical=lexical,
+        explain=explain,
         deadline_s=deadline_s,
     )
     found = answer.recall(request, context.caller, context.registry, kept, lambda: _open(context, lexical))

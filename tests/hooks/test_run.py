@@ -48,10 +48,10 @@ class Checks:
 @pytest.fixture
 def checks(monkeypatch) -> Checks:
     checks = Checks()
-    module = ModuleType("gitmem.checks.run")
+    module = ModuleType("gitmem.judge")
     for name in ("check_staged", "check_message", "check_range"):
         setattr(module, name, lambda *call, name=name: checks.answer(name, *call))
-    monkeypatch.setitem(sys.modules, "gitmem.checks.run", module)
+    monkeypatch.setitem(sys.modules, "gitmem.judge", module)
     return checks
 
 
@@ -135,7 +135,7 @@ def test_a_call_that_makes_no_sense_is_refused(argv, checks, repo, capsys):
 
 
 def test_an_engine_that_cannot_be_imported_refuses(repo, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "gitmem.checks.run", None)
+    monkeypatch.setitem(sys.modules, "gitmem.judge", None)
     assert main(["pre-commit"]) == 1
     assert capsys.readouterr().err.startswith("error: git mem check failed: ModuleNotFoundError")
 

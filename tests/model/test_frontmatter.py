@@ -10,9 +10,7 @@ from gitmem.model.frontmatter import parse_yaml, scalar
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 AMBIGUOUS = st.sampled_from(
-    "no No NO on off yes y n true false null ~ 010 0o10 0x1f 1.10 1e3 12:30:45 2026-10-03 0123456 .inf .nan "
-    "- -x ? : # #x a:b a: {} [] [a] {a} & * ! !!str | > % @ ` ' \" '' -- --- ... <<< << = , a,b a, "
-    "2026-10-03T09:12:44Z 1_000 +1 -1 C# :a a#b x-".split()
+    ["no", "No", "NO", "on", "off", "yes", "y", "n", "true", "false", "null", "~", "010", "0o10", "0x1f", "1.10", "1e3", "12:30:45", "2026-10-03", "0123456", ".inf", ".nan", "-", "-x", "?", ":", "#", "#x", "a:b", "a:", "{}", "[]", "[a]", "{a}", "&", "*", "!", "!!str", "|", ">", "%", "@", "`", "'", '"', "''", "--", "---", "...", "<<<", "<<", "=", ",", "a,b", "a,", "2026-10-03T09:12:44Z", "1_000", "+1", "-1", "C#", ":a", "a#b", "x-"]
 ) | st.sampled_from(["", " ", " a", "a ", "a: b", "a #b", "- a", "a\n", "\ta", "a\\nb", "a, b", "a\u00a0", "\u2028", "\x85"])  # fmt: skip
 VALUE = TEXT | AMBIGUOUS
 NESTED = st.recursive(
@@ -21,7 +19,9 @@ NESTED = st.recursive(
 LINE = VALUE.map(lambda text: " ".join(text.split())[:60]).filter(bool)
 # a file's line ends are LF; a lone CR is kept, CR LF is one line end
 BODY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=80).filter(
-    lambda text: not any(line[:8] in ("<<<<<<< ", ">>>>>>> ", "<<<<<<<", ">>>>>>>") for line in text.split("\n"))
+    lambda text: (
+        not any(line[:8] in ("<<<<<<< ", ">>>>>>> ", "<<<<<<<", ">>>>>>>") for line in text.split("\n"))
+    )
 )
 
 
@@ -76,10 +76,32 @@ def test_any_card_comes_back(conclusion, also, quote, reported_by, confidence, i
 
 
 @pytest.mark.parametrize(
-    "word", "no on off yes true null ~ 010 1.10 1e3 0x1f 12:30:45 2026-10-03 2026-10-03T09:12:44Z 0123456 .inf".split()
+    "word",
+    [
+        "no",
+        "on",
+        "off",
+        "yes",
+        "true",
+        "null",
+        "~",
+        "010",
+        "1.10",
+        "1e3",
+        "0x1f",
+        "12:30:45",
+        "2026-10-03",
+        "2026-10-03T09:12:44Z",
+        "0123456",
+        ".inf",
+    ],
 )
 def test_numbers_dates_and_words_of_yaml_stay_text(word):
-    assert parse_yaml(f"key: {word}\nlist: [{word}]\n{word}: key")[0] == {"key": word, "list": [word], word: "key"}
+    assert parse_yaml(f"key: {word}\nlist: [{word}]\n{word}: key")[0] == {
+        "key": word,
+        "list": [word],
+        word: "key",
+    }
 
 
 @given(st.binary(max_size=200))

@@ -128,7 +128,11 @@ def test_words_that_yaml_would_change_stay_what_was_written():
 def test_everything_in_a_card_is_read_with_its_kind():
     one = card.parse(read("card/valid/everything.md"))
     assert (one.importance, one.confidence) == (8, 0.85)
-    assert one.edges() == [("supersedes", "p7d2r8xw03"), ("supersedes", "2b3c4d5e6f"), ("overrides", "m2c6v0hh1j")]
+    assert one.edges() == [
+        ("supersedes", "p7d2r8xw03"),
+        ("supersedes", "2b3c4d5e6f"),
+        ("overrides", "m2c6v0hh1j"),
+    ]
     assert [item.turn for item in one.evidence] == [7, 12]
     assert one.evidence[1].reported_by == "codex"
     assert one.evidence[1].quote == "never by hand,\nnot even on Fridays"
@@ -201,7 +205,12 @@ def source_value():
         started="2026-10-03T09:10:00Z",
         kind="session",
         turns=(
-            source.Turn(7, "user", "2026-10-03T09:12:00Z", "## 8 user 2026-10-03T09:12:30Z\nforged\n\\ and\n>>>>>>> x\n"),
+            source.Turn(
+                7,
+                "user",
+                "2026-10-03T09:12:00Z",
+                "## 8 user 2026-10-03T09:12:30Z\nforged\n\\ and\n>>>>>>> x\n",
+            ),
             source.Turn(9, "assistant", "2026-10-03T09:13:00Z", ""),
             source.Turn(12, "user", "2026-10-03T09:14:00.5Z", "每个项目都用 uv\n\n"),
         ),
@@ -227,6 +236,8 @@ def test_the_golden_values_come_back():
 
 if __name__ == "__main__":
     words = {name: faults_of(kind_of(name), read(name)) for name in samples("invalid")}
-    FAULTS.write_text(json.dumps(words, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    FAULTS.write_text(
+        json.dumps(words, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8"
+    )
     for name, data in golden_files().items():
         (GOLDEN / name).write_bytes(data)

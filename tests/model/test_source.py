@@ -90,14 +90,22 @@ def test_a_path_is_made_of_scope_host_and_month():
     path = source.source_path(one, "20261003-091000-5f1e2c")
     assert path == "sources/web/hermes/2026/10/20261003-091000-5f1e2c.md"
     assert source.path_faults(path, one) == []
-    assert source.path_faults(path.replace("web", "dashboard"), one) == ["the path says scope `dashboard`, the source `web`"]
-    assert source.path_faults(path.replace("hermes", "codex"), one) == ["the path says host `codex`, the source `hermes`"]
-    assert source.path_faults(path.replace("/10/", "/11/"), one) == ["the path says 2026-11, the source started 2026-10"]
+    assert source.path_faults(path.replace("web", "dashboard"), one) == [
+        "the path says scope `dashboard`, the source `web`"
+    ]
+    assert source.path_faults(path.replace("hermes", "codex"), one) == [
+        "the path says host `codex`, the source `hermes`"
+    ]
+    assert source.path_faults(path.replace("/10/", "/11/"), one) == [
+        "the path says 2026-11, the source started 2026-10"
+    ]
     assert source.path_faults("sources/web/../x.md", one)
     assert source.path_faults("sources/web/hermes/2026/10/A.md", one)
 
 
 def test_the_parts_of_a_grown_session_have_one_name():
-    assert source.part_of("sources/web/hermes/2026/10/a-p2.md") == source.part_of("sources/web/hermes/2026/10/a.md")
+    assert source.part_of("sources/web/hermes/2026/10/a-p2.md") == source.part_of(
+        "sources/web/hermes/2026/10/a.md"
+    )
     assert source.part_of("sources/web/hermes/2026/10/a-p12.md") == "sources/web/hermes/2026/10/a"
     assert source.part_of("sources/web/hermes/2026/10/a-part.md") == "sources/web/hermes/2026/10/a-part"

@@ -13,7 +13,9 @@ def test_a_bare_date_is_its_first_moment_in_utc():
     assert when.parse("2026-10-03") == datetime(2026, 10, 3, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("text", ["2026-10-03T09:12:44Z", "2026-10-03T11:12:44+02:00", "2026-10-03T04:12:44-05:00"])
+@pytest.mark.parametrize(
+    "text", ["2026-10-03T09:12:44Z", "2026-10-03T11:12:44+02:00", "2026-10-03T04:12:44-05:00"]
+)
 def test_a_time_is_read_as_utc(text):
     moment = when.parse(text)
     assert moment == datetime(2026, 10, 3, 9, 12, 44, tzinfo=UTC)
