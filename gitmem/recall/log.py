@@ -12,8 +12,8 @@ MAX_BYTES = 2_000_000
 _PROMPT_CHARS = 300
 
 
-def append(state: Path, entry: dict[str, Any]) -> None:
-    """Add one line; a full or read-only disk is no reason to fail."""
+def append(state: Path, entry: dict[str, Any]) -> bool:
+    """Add one line; a full or read-only disk is no reason to fail, and the answer says so."""
     file = state / "log.jsonl"
     try:
         state.mkdir(parents=True, exist_ok=True)
@@ -26,7 +26,8 @@ def append(state: Path, entry: dict[str, Any]) -> None:
         finally:
             os.close(handle)
     except OSError:
-        return
+        return False
+    return True
 
 
 def recalled(state: Path, trace: dict[str, Any], said: list[str], *, session: str | None, automatic: bool, event: str = "recall") -> None:

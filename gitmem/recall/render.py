@@ -48,6 +48,11 @@ def block(items: Sequence[Item]) -> str:
     return f"{OPEN}\n{HEADER}\n" + "".join(line(item) for item in items) + f"{CLOSE}\n"
 
 
+def ids_in(text: str) -> list[str]:
+    """The short ids of a block's items: cards stand in it one a line, whatever they say."""
+    return [line[2 : 2 + ids.SHORT] for line in text.split("\n") if line.startswith("- ")]
+
+
 def assemble(items: Sequence[Item], profile: Profile) -> tuple[list[Item], list[Item]]:
     """Whole items in order within `max_items` and `max_bytes`, every printed byte counted.
 

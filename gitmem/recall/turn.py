@@ -1,6 +1,6 @@
-"""One turn of an agent or a person: where it is, what its session has heard, the answer, and what is kept of it.
+"""One turn, or the start, of a session: where it is, what it has heard, the answer, and what is kept of it.
 
-Shared by a host's hook and by `git mem recall`. Nothing heavy is loaded unless the turn passes the trigger.
+Shared by a host's hook and by the command line. Nothing heavy is loaded unless the turn passes the trigger.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from gitmem.recall import answer, cues, log, switches, whereabouts
 from gitmem.recall import session as sessions
 from gitmem.recall.session import Session
 from gitmem.recall.trace import Answer, Trace
+
+OFF_THE_RECORD = "off the record in this session"
 
 
 def turn(
@@ -48,8 +50,8 @@ def turn(
     began = time.monotonic()
     state = context.memory.state
     kept = sessions.load(state, session)
-    if reason := _silenced(context, kept, cwd, prompt if session else ""):
-        if reason == _OFF_THE_RECORD and not kept.off:
+    if reason := silenced(context, kept, cwd, prompt if session else ""):
+        if reason == OFF_THE_RECORD and not kept.off:
             kept.off = True
             sessions.save(state, session, kept)
         return Answer("", (), Trace(prompt, context.caller.profile.name, context.caller.name, trigger=reason))
@@ -80,6 +82,27 @@ def turn(
     return found
 
 
+def start(context: Context, *, session: str | None, cwd: Path | None, host: str | None, again: bool, emit: Callable[[str, int], None]) -> None:
+    """Say what stands at the start of a session; its cards count as shown.
+
+    Args:
+        host: what this host loads by itself is left out.
+        again: the conversation goes on with everything it was told; the same brief is not said twice.
+        emit: writes the text out, and gets the number of cards in it.
+    """
+    from gitmem.recall.brief import brief_text
+
+    kept = sessions.load(context.memory.state, session)
+    if silenced(context, kept, cwd):
+        return
+    text, cards = brief_text(context, None if cwd is None else folder_project(context, cwd, kept), host)
+    if not text or (again and sessions.fingerprint(text) in kept.injected):
+        return
+    emit(text, len(cards))
+    sessions.heard(kept, text, cards)
+    sessions.save(context.memory.state, session, kept)
+
+
 def folder_project(context: Context, cwd: Path, kept: Session) -> str | None:
     """The project of a folder, from the session as long as neither the registry nor the noted folders changed."""
     noted = sorted(whereabouts.folders(context.memory).items())
@@ -90,15 +113,12 @@ def folder_project(context: Context, cwd: Path, kept: Session) -> str | None:
     return kept.folder_project
 
 
-_OFF_THE_RECORD = "off the record in this session"
-
-
-def _silenced(context: Context, kept: Session, cwd: Path | None, prompt: str) -> str | None:
+def silenced(context: Context, kept: Session, cwd: Path | None, prompt: str = "") -> str | None:
     """Why this turn is not looked at and leaves no trace; None when memory is on."""
     if context.env.off:
         return "off: GIT_MEM_OFF is set"
     if kept.off or (prompt and cues.off_the_record(prompt)):
-        return _OFF_THE_RECORD
+        return OFF_THE_RECORD
     return switches.load(context.memory.state).off(cwd, context.now)
 
 

@@ -1,0 +1,35 @@
+# Everything runs in an environment of its own, made on first use. Python 3.11+ and git are all it needs.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+STAMP = $(VENV)/.ready
+
+.PHONY: demo test lint docs clean wheel-test bench
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "git mem needs Python 3.11 or newer: make PYTHON=python3.12 …" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . "pytest>=8" "hypothesis>=6.100" "pre-commit>=3.7" "ruff>=0.6"
+	@touch $@
+
+demo: $(STAMP)  ## the main job, in a temporary folder
+	@PATH="$(abspath $(BIN)):$$PATH" git mem demo
+
+test: $(STAMP)  ## the tests
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest $(ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+docs: $(STAMP)  ## write docs/cli.md from the help texts
+	$(BIN)/python -m tests.write_cli_docs
+
+wheel-test:  ## build the wheel, install it into an empty folder, run the demo from there
+	PYTHON="$(PYTHON)" sh .ci/wheel-test
+
+bench: $(STAMP)
+	$(BIN)/python eval/bench/ratios.py
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .hypothesis .ruff_cache
