@@ -44,7 +44,6 @@ def recall(ctx: click.Context, prompt: tuple[str, ...], agent, profile, project,
 
     Saying nothing is an answer: exit 0 and an empty stdout.
     """
-    from gitmem.recall import past
     from gitmem.recall.turn import turn
 
     context = open_context(ctx, agent, profile, now)
@@ -55,6 +54,8 @@ def recall(ctx: click.Context, prompt: tuple[str, ...], agent, profile, project,
     shown: list[str] = []
     explicit = context.caller.person or (agent is not None and context.env.person and not session)
     if at:
+        from gitmem.recall import past
+
         found = past.recall_at(context, text, at, now is not None, cwd=place, project=project, previous=previous, lexical=lexical, explain=explain)
         shown.append(found.text)
     else:

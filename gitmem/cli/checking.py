@@ -115,15 +115,16 @@ def _fix(memory: Memory, git) -> None:  # type: ignore[no-untyped-def]
 def index(ctx: click.Context, rebuild: bool, status_: bool, quiet: bool, as_json: bool) -> None:
     """Bring the index up to date. It is derived and disposable; it can be interrupted and goes on where it stopped."""
     from gitmem.errors import Busy
-    from gitmem.index import build, catalogue
+    from gitmem.index import build, catalogue, coverage
 
     context = open_context(ctx)
     memory, registry = context.memory, context.registry
     if rebuild:
         build.discard(memory)
+    embedder = coverage.embedder_name(memory, registry)
     if status_:
         found = catalogue.open_for_reading(memory.state)
-        state = build.coverage(found, build.embedder_name(memory, registry)) if found else build.Coverage(0, 0, 0, build.embedder_name(memory, registry))
+        state = coverage.coverage(found, embedder) if found else coverage.Coverage(0, 0, 0, embedder)
         fresh = found is not None and found.tree == memory.tree
     else:
         try:

@@ -119,7 +119,7 @@ def run(args: Sequence[str]) -> int:
     """Run one command line; the exit code."""
     _utf8()
     try:
-        result = git_mem.main(args=list(args), prog_name="git mem", standalone_mode=False)
+        result = git_mem.main(args=list(args), prog_name="git mem", complete_var="_GIT_MEM_COMPLETE", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as done:
         return done.exit_code

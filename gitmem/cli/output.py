@@ -6,12 +6,12 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import IO, Any
 
 import click
 
 from gitmem.errors import MemError
-from gitmem.index.catalogue import Progress
 
 
 def error(problem: MemError) -> None:
@@ -76,7 +76,7 @@ def width(text: str) -> int:
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def progress(stream: IO[str] = sys.stderr) -> Progress | None:
+def progress(stream: IO[str] = sys.stderr) -> Callable[[str, int, int], None] | None:
     """A callback that shows `step done/total` on a terminal; None elsewhere."""
     if not stream.isatty():
         return None

@@ -170,6 +170,7 @@ def _find(context: Context, catalogue: Catalogue, text: str, all_words: tuple[st
 def story_text(context: Context, told: Story, typed: str) -> str:
     """A card as a person reads it."""
     item, card = told.item, told.card
+    user = "you" if context.caller.person else "the user"
     lines = [f"{item.id}   {_what(told)}, {_state(told)}, recorded {day(item.created)}, {days_old(item.created, context.now)}"]
     if item.kind == "card":
         lines.append(visible(item.l0))
@@ -178,13 +179,13 @@ def story_text(context: Context, told: Story, typed: str) -> str:
         lines.extend(["", *visible(card.body).strip("\n").split("\n")])
     lines.append("")
     if len(told.chain) > 1:
-        lines.extend(["chain, oldest first", *_chain(told.chain)])
+        lines.extend(["chain, oldest first", *_chain(told.chain, user)])
     elif told.chain[0].said:
-        lines.extend(f"{'said' if n == 0 else '':<11}{_words(one)}" for n, one in enumerate(told.chain[0].said))
+        lines.extend(f"{'said' if n == 0 else '':<11}{_words(one, user)}" for n, one in enumerate(told.chain[0].said))
     elif item.kind == "card":
-        lines.append(f"unquoted   written by hand by {card.author}, without words to show for it")
+        lines.append(f"{'unquoted':<11}written by hand by {card.author}, without words to show for it")
     lines.extend(f"{label:<11}{text}" for label, text in _facts(told) if text)
-    shown = typed if 4 <= len(typed) <= ids.LENGTH and item.id.startswith(typed) else ids.short(item.id)
+    shown = typed if 4 <= len(typed) <= ids.SHORT and item.id.startswith(typed) else ids.short(item.id)
     lines.append(f"{'next':<11}{_next(told, shown)}")
     return "\n".join(lines) + "\n"
 
@@ -209,7 +210,7 @@ def _state(told: Story) -> str:
     return f"{word} by {by}" if by else word
 
 
-def _chain(chain: tuple[Link, ...]) -> list[str]:
+def _chain(chain: tuple[Link, ...], user: str) -> list[str]:
     column = max(min(output.width(visible(link.l0)), _L0_COLUMNS) for link in chain)
     lines = []
     for link in chain:
@@ -217,17 +218,17 @@ def _chain(chain: tuple[Link, ...]) -> list[str]:
         until = f"{day(link.since)} to {day(link.until)}" if link.until else f"since {day(link.since)}"
         ended = f", {link.status.word}" if link.status.word in ("retracted", "expired") else ""
         lines.append(f"  {ids.short(link.id)}  {l0}{' ' * max(0, column - output.width(l0))}   {until}{ended}")
-        lines.extend(f"           {_words(one)}" for one in link.said)
+        lines.extend(f"           {_words(one, user)}" for one in link.said)
     return lines
 
 
-def _words(said: Said) -> str:
-    """Who said it to whom, and the words."""
+def _words(said: Said, user: str) -> str:
+    """Who said it to whom, and the words. `user`: what the person is called, `you` only to themselves."""
     quote = shorten(" ".join(visible(said.quote).split()), _QUOTE_BYTES)
     if said.kind == "import":
         who = "imported"
     elif said.role == "user":
-        who = "you" if said.host == "git-mem" else f"you to {said.host}"
+        who = user if said.host == "git-mem" else f"{user} to {said.host}"
         who += f", as {said.reported_by} tells" if said.reported_by else ""
     else:
         who = said.host if said.role == "assistant" else f"{said.role} in {said.host}"

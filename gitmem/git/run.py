@@ -13,6 +13,8 @@ from gitmem.errors import GitFailed
 
 @dataclass(frozen=True, slots=True)
 class Result:
+    """How git ended, and what it wrote."""
+
     code: int
     out: bytes
     err: bytes

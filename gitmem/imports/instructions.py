@@ -90,6 +90,9 @@ def _file(walk: _Walk, path: Path, hops: int) -> None:
         return
     walk.seen.add(real)
     name = _name(walk, path)
+    if not _is_text(path) or not _is_text(real):
+        walk.left_out.append(LeftOut(name, "it is no text for a memory"))
+        return
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             walk.left_out.append(LeftOut(name, f"it has more than {MAX_FILE_BYTES // 1024} KiB"))
@@ -130,6 +133,7 @@ def _entries(walk: _Walk, name: str, text: str, paths: list[str]) -> None:
                 body=f"{where}\n\n{more}".strip(),
                 tags=(name.rsplit("/", 1)[-1], *block.trail),
                 type="rule" if walk.as_rule else "convention",
+                problems=(f"it comes from `{name}`, outside the folder",) if name.startswith("~/") else (),
             )
         )
 
@@ -166,14 +170,12 @@ def _follow(walk: _Walk, importer: Path, target: str, hops: int) -> None:
             LeftOut(_name(walk, importer), f"`@{target}` is more than {MAX_HOPS} imports away")
         )
         return
-    if (
-        path.suffix.lower() not in _TEXT
-        or Path(os.path.realpath(path)).suffix.lower() not in _TEXT
-        or (not path.suffix and path.name.upper() != path.name)
-    ):
-        walk.left_out.append(LeftOut(_name(walk, importer), f"`@{target}` is no text for a memory"))
-        return
     _file(walk, path, hops - 1)
+
+
+def _is_text(path: Path) -> bool:
+    """Markdown and plain text, and files like `README`; keys, data and code are not, wherever a link hides them."""
+    return path.suffix.lower() in _TEXT and (bool(path.suffix) or path.name.isupper())
 
 
 def _name(walk: _Walk, path: Path) -> str:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.errors import Busy
@@ -16,6 +15,7 @@ from gitmem.index import catalogue as catalogues
 from gitmem.index import anchors, embed, place, refresh, vectors, words
 from gitmem.index.analyse import ANALYSER_VERSION, tokens
 from gitmem.index.catalogue import Catalogue, Item, Progress
+from gitmem.index.coverage import Coverage, coverage, embedder_name
 from gitmem.model import card as cards
 from gitmem.model import layers
 from gitmem.model.registry import Registry
@@ -25,37 +25,6 @@ VECTOR_BATCH = 32
 INLINE_CHANGES = 64
 INLINE_VECTORS = 12
 MAX_CHUNKS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How much of the memory's cards the index knows, as numbers of cards."""
-
-    cards: int
-    worded: int
-    embedded: int
-    embedder: str
-
-    @property
-    def complete(self) -> bool:
-        return self.worded == self.cards and (self.embedder == "none" or self.embedded == self.cards)
-
-
-def embedder_name(memory: Memory, registry: Registry) -> str:
-    """The embedder in force here: local configuration, else the registry's if it is bundled; `none` where absent."""
-    name = memory.setting("mem.embedder") or registry.memory.embedder
-    if name not in embed.BUNDLED and memory.setting("mem.embedder") != name:
-        name = "none"
-    return name if embed.available(name) else "none"
-
-
-def coverage(catalogue: Catalogue, embedder: str) -> Coverage:
-    cards, worded, embedded = catalogue.db.execute(
-        "SELECT count(*), coalesce(sum(worded), 0), count(slot) FROM cards WHERE kind = 'card' AND fault IS NULL"
-    ).fetchone()
-    if catalogue.meta("embedder") != embedder:
-        embedded = 0
-    return Coverage(cards, worded, embedded, embedder)
 
 
 def build(memory: Memory, registry: Registry, progress: Progress | None = None, wait_s: float = 600.0, with_vectors: bool = True) -> Coverage:
@@ -80,19 +49,7 @@ def build(memory: Memory, registry: Registry, progress: Progress | None = None, 
 
 def ensure(memory: Memory, registry: Registry, vectors_too: bool = True) -> bool:
     """Take in a small change at once; False when there is more to do than a prompt may wait for."""
-    found = catalogues.open_for_reading(memory.state)
     embedder = embedder_name(memory, registry)
-    if found is not None:
-        try:
-            fresh = found.tree == (memory.tree or "") and found.meta("registry") == (memory.registry_tree or "")
-            if fresh and found.meta("analyser") == str(ANALYSER_VERSION):
-                state = coverage(found, embedder)
-                if state.complete or (not vectors_too and state.worded == state.cards):
-                    return True
-                if state.cards - state.worded > INLINE_CHANGES:
-                    return False
-        finally:
-            found.close()
     try:
         with lock.held(place.lock(memory.state), 0.0, "the index"):
             catalogue = catalogues.open_for_writing(memory.state)

@@ -1,11 +1,14 @@
 """Vectors of cards: one file per embedder, rows of unit length, appended and never moved.
 
-A row is a slot; the catalogue says which card has which slot. float32, shape (slots, dim).
+A row is a slot; the catalogue says which card has which slot. float32, shape (slots, dim). Dot products are
+SimSIMD's: it works on a mapped file as it is and imports in under a millisecond, where numpy takes fifty.
 """
 
 from __future__ import annotations
 
 import array
+import heapq
+import mmap
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,20 +27,6 @@ def append(file: Path, start: int, dim: int, values: array.array) -> None:
         os.close(handle)
 
 
-def baseline(file: Path, dim: int, query: array.array, count: int) -> float | None:
-    """The mean cosine of `query` to its `count` nearest vectors of `file`; None when there is no such file."""
-    import numpy as np
-
-    try:
-        matrix = np.fromfile(file, dtype=np.float32)
-    except OSError:
-        return None
-    if not len(matrix) or len(matrix) % dim:
-        return None
-    scores = np.sort(matrix.reshape(-1, dim) @ np.frombuffer(query, dtype=np.float32))
-    return float(scores[-count:].mean())
-
-
 def nearest(file: Path, dim: int, query: array.array, slots: Sequence[int] | None, count: int, limit: int) -> list[tuple[int, float]]:
     """The slots whose vectors are closest to `query` by cosine, best first, at most `limit`.
 
@@ -45,26 +34,60 @@ def nearest(file: Path, dim: int, query: array.array, slots: Sequence[int] | Non
         slots: only these; None: the first `count`.
         count: how many slots are in use.
     """
-    import numpy as np
-
+    if count <= 0 or limit <= 0 or (slots is not None and not slots):
+        return []
     try:
-        have = file.stat().st_size // (dim * 4)
+        handle = file.open("rb")
     except OSError:
         return []
-    count = min(count, have)
-    if count <= 0 or (slots is not None and not slots):
-        return []
-    matrix = np.memmap(file, dtype=np.float32, mode="r", shape=(count, dim))
-    wanted = np.frombuffer(query, dtype=np.float32)
-    if slots is None:
-        scores = matrix @ wanted
-        names = None
-    else:
-        names = np.array([slot for slot in slots if slot < count], dtype=np.int64)
-        scores = matrix[names] @ wanted
-    if len(scores) > limit:
-        top = np.argpartition(-scores, limit - 1)[:limit]
-    else:
-        top = np.arange(len(scores))
-    found = [(int(names[i]) if names is not None else int(i), float(scores[i])) for i in top]
-    return sorted(found, key=lambda one: (-one[1], one[0]))
+    row = dim * 4
+    with handle:
+        count = min(count, os.fstat(handle.fileno()).st_size // row)
+        if count <= 0:
+            return []
+        with mmap.mmap(handle.fileno(), count * row, access=mmap.ACCESS_READ) as mapped:
+            if slots is None:
+                names: Sequence[int] = range(count)
+                with memoryview(mapped) as view:
+                    scores = dots(query, view, dim)
+            else:
+                names = [slot for slot in slots if slot < count]
+                scores = dots(query, b"".join(mapped[slot * row : (slot + 1) * row] for slot in names), dim)
+    top = heapq.nlargest(limit, range(len(names)), key=lambda i: (scores[i], -names[i]))
+    return [(names[i], scores[i]) for i in top]
+
+
+def baseline(file: Path, dim: int, query: array.array, count: int) -> float | None:
+    """The mean cosine of `query` to its `count` nearest vectors of `file`; None when there is no such file."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return None
+    if not data or len(data) % (dim * 4):
+        return None
+    best = heapq.nlargest(count, dots(query, data, dim))
+    return sum(best) / len(best)
+
+
+def dots(query: array.array, rows: bytes | memoryview, dim: int) -> array.array:
+    """Dot products of `query` with every row of float32 `rows`, as an array of doubles."""
+    if not len(rows):
+        return array.array("d")
+    try:
+        import simsimd
+    except ImportError:
+        # no wheel for this platform: slower by two orders of magnitude, and the same numbers
+        return _plain_dots(query, rows, dim)
+    with memoryview(rows) as flat, flat.cast("f", shape=[len(rows) // (dim * 4), dim]) as matrix:
+        one = memoryview(query.tobytes()).cast("f", shape=[1, dim])
+        out = array.array("d")
+        out.frombytes(bytes(memoryview(simsimd.cdist(one, matrix, metric="dot"))))
+        return out
+
+
+def _plain_dots(query: array.array, rows: bytes | memoryview, dim: int) -> array.array:
+    from operator import mul
+
+    values = array.array("f")
+    values.frombytes(bytes(rows))
+    return array.array("d", (sum(map(mul, values[i : i + dim], query)) for i in range(0, len(values), dim)))

@@ -23,7 +23,9 @@ WEIGHT = {"head": 2.0, "body": 1.0}
 # Lengths that count as usual, in tokens. Constants, so that a card's score does not move with its neighbours.
 USUAL_LENGTH = {"head": 24.0, "body": 80.0}
 MAX_TERMS = 24
-MAX_POSTINGS = 40_000
+# The most common terms of a prompt tell cards apart least and cost most: they are left out of the ranking
+# (not of the share that counts for relevance) once the rarer ones have used this up.
+MAX_POSTINGS = 8_000
 FIELDS = ("head", "body")
 
 
@@ -81,7 +83,7 @@ class Words:
         chosen, postings = [], 0
         for term in sorted(unique, key=lambda one: (df[one], one)):
             result.idf[term] = background.idf(term, df[term], cards)
-            if df[term] and len(chosen) < MAX_TERMS and (postings < MAX_POSTINGS or not chosen):
+            if df[term] and len(chosen) < MAX_TERMS and (postings + df[term] < MAX_POSTINGS or not chosen):
                 chosen.append(term)
                 postings += df[term]
         total = sum(result.idf.values())

@@ -14,6 +14,8 @@ KNOWN_HOSTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Project:
+    """`remotes` are normalised: `host/owner/name`."""
+
     id: str
     name: str
     aliases: tuple[str, ...] = ()
@@ -51,6 +53,8 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
+    """`read`, `write`: rights as `covers` reads them."""
+
     id: str
     profile: str
     token_sha256: str = ""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from gitmem.identity import Caller
 from gitmem.model.registry import Registry
@@ -19,6 +19,13 @@ from gitmem.recall import trace as t
 from gitmem.recall import trigger, whereabouts
 from gitmem.recall.session import Session
 from gitmem.recall.trace import Answer, Trace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gitmem.index.catalogue import Catalogue
+    from gitmem.index.words import Words
+    from gitmem.recall.retrieve import QueryVector
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +50,25 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An index open for reading: the catalogue, the words, and how much of the memory they cover."""
+    """An index open for reading: the catalogue, the words, and in what they fall short."""
 
-    catalogue: object
-    words: object | None
+    catalogue: Catalogue
+    words: Words | None
     state: Path
-    embedder: str
     degraded: tuple[str, ...] = ()
     max_scanned: int = 300
 
 
-def recall(request: Request, caller: Caller, registry: Registry, session: Session, open_index: Callable[[], Opened]) -> Answer:
-    """Answer one turn. `session` is read only; `open_index` is called when the turn passed the trigger."""
+class Index(Protocol):
+    """What recall asks of an index, and only when a turn passed the trigger."""
+
+    def vector(self, text: str) -> QueryVector | None: ...
+
+    def open(self) -> Opened: ...
+
+
+def recall(request: Request, caller: Caller, registry: Registry, session: Session, index: Index) -> Answer:
+    """Answer one turn. `session` is read only; `index` is opened when the turn passed the trigger."""
     profile = caller.profile
     trace = Trace(request.prompt, profile.name, caller.name, max_items=profile.max_items, max_bytes=profile.max_bytes, threshold=profile.threshold)
 
@@ -70,18 +84,16 @@ def recall(request: Request, caller: Caller, registry: Registry, session: Sessio
     trace.scopes = scope.words
     if not scope.names:
         return Answer("", (), trace)
-    return _look_up(request, caller, registry, session, open_index, scope, decision.progress, trace)
+    return _look_up(request, caller, registry, session, index, scope, decision.progress, trace)
 
 
-def _look_up(request, caller, registry, session, open_index, scope, progress, trace) -> Answer:  # type: ignore[no-untyped-def]
+def _look_up(request, caller, registry, session, index, scope, progress, trace) -> Answer:  # type: ignore[no-untyped-def]
     from gitmem.recall import gate, render, retrieve
 
     profile = caller.profile
     text = retrieve.clip(_with_previous(request, retrieve.query_terms))
-    opened = open_index()
-    vector = None
-    if not request.lexical and opened.embedder != "none":
-        vector = retrieve.QueryVector(text, opened.embedder)
+    vector = index.vector(text)
+    opened = index.open()
     trace.degraded.extend(opened.degraded)
     wait_s = 1.0 if request.deadline_s is None else max(0.0, request.deadline_s - time.monotonic())
     found = retrieve.retrieve(text, vector, opened.catalogue, opened.words, opened.state, scope, registry, request.now, vector_wait_s=wait_s, max_scanned=opened.max_scanned)

@@ -106,9 +106,9 @@ def standing_text(git, tip: str | None, project: str | None) -> str:  # type: ig
 
 def brief_text(context, project: str | None, host: str | None = None) -> tuple[str, tuple[str, ...]]:  # type: ignore[no-untyped-def]
     """The brief for a caller, what `host` loads itself left out."""
-    from gitmem.recall.opening import open_index
+    from gitmem.recall.opening import LiveIndex
 
-    opened = open_index(context.memory, context.registry, lexical=True)
+    opened = LiveIndex(context.memory, context.registry, lexical=True).open()
     omit = frozenset({"claude-code", "claude-md"}) if host == "claude-code" else frozenset({host} if host else ())
     made = brief(
         opened.catalogue, context.registry, context.caller, project, standing_text(context.memory.git, context.memory.tip, project), context.now, omit

@@ -11,7 +11,7 @@ from gitmem.errors import Refused
 from gitmem.index.catalogue import Catalogue
 from gitmem.model import live
 from gitmem.recall import log, retrieve
-from gitmem.recall.opening import open_index
+from gitmem.recall.opening import LiveIndex
 from gitmem.recall.relevance import relevance
 from gitmem.recall.scope import Scope
 
@@ -39,8 +39,9 @@ def search(
 ) -> tuple[list[Hit], list[str]]:
     """Cards for some words, most relevant first, and in what the answer is degraded."""
     names = _names(context, here, project, everywhere, scope)
-    opened = open_index(context.memory, context.registry, lexical)
-    vector = retrieve.QueryVector(retrieve.clip(text), opened.embedder) if opened.embedder != "none" else None
+    index = LiveIndex(context.memory, context.registry, lexical)
+    vector = index.vector(retrieve.clip(text))
+    opened = index.open()
     wide = Scope(names, project or here, None, None, "")
     found = retrieve.retrieve(
         retrieve.clip(text), vector, opened.catalogue, opened.words, opened.state, wide, context.registry, context.now, limit=max(40, limit * 3), vector_wait_s=10.0

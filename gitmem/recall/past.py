@@ -7,7 +7,7 @@ their blobs are the same. No session state is read or written.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,13 +15,28 @@ from gitmem.context import Context
 from gitmem.errors import Refused
 from gitmem.git import objects
 from gitmem.git.locate import Memory
-from gitmem.index import build, catalogue, place, refresh
+from gitmem.index import build, catalogue, coverage, place, refresh
 from gitmem.index.catalogue import Catalogue
 from gitmem.recall import answer, whereabouts
 from gitmem.recall.answer import Opened
+from gitmem.recall.retrieve import QueryVector
 from gitmem.recall.session import Session
 from gitmem.recall.trace import Answer
 from gitmem.registry import load
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """An index that is open already."""
+
+    opened: Opened
+    embedder: str
+
+    def vector(self, text: str) -> QueryVector | None:
+        return None if self.embedder == "none" else QueryVector(text, self.embedder)
+
+    def open(self) -> Opened:
+        return self.opened
 
 
 def recall_at(context: Context, prompt: str, at: str, keep_now: bool, *, cwd: Path, project: str | None, previous: str, lexical: bool, explain: bool = False) -> Answer:
@@ -44,7 +59,7 @@ def recall_at(context: Context, prompt: str, at: str, keep_now: bool, *, cwd: Pa
         prompt, now, project=project, from_cwd=whereabouts.project_of_folder(cwd, context.memory, registry), previous=previous, explicit=True, lexical=lexical, explain=explain
     )
     opened = _open(context.memory, then, registry, lexical, context)
-    found = answer.recall(request, context.caller, registry, Session(), lambda: opened)
+    found = answer.recall(request, context.caller, registry, Session(), opened)
     found.trace.at, found.trace.commit = now.isoformat(timespec="seconds"), commit
     return found
 
@@ -76,7 +91,7 @@ def _dated(at: str) -> bool:
     return len(at) >= 10 and at[4:5] == "-" and at[7:8] == "-"
 
 
-def _open(memory: Memory, then: Memory, registry, lexical: bool, context: Context) -> Opened:  # type: ignore[no-untyped-def]
+def _open(memory: Memory, then: Memory, registry, lexical: bool, context: Context) -> _Past:  # type: ignore[no-untyped-def]
     """A catalogue of the old tree, with the vectors that the current index has for the same blobs."""
     build.ensure(memory, context.registry, vectors_too=not lexical)
     current = catalogue.open_for_reading(memory.state)
@@ -89,7 +104,7 @@ def _open(memory: Memory, then: Memory, registry, lexical: bool, context: Contex
     later = [c for c in objects.changes(memory.git, then.tree, memory.tree or "", "cards", "sources") if c.old is None and c.new and c.path not in known]
     taken_back = _retractions(current, later)
     refresh.refresh(then, registry, old, [*changes, *taken_back])
-    embedder = "none" if lexical else build.embedder_name(memory, context.registry)
+    embedder = "none" if lexical else coverage.embedder_name(memory, context.registry)
     if current is not None and embedder != "none" and current.meta("embedder") == embedder:
         slots = dict(current.db.execute("SELECT blob, slot FROM cards WHERE slot IS NOT NULL"))
         rows = connection.execute("SELECT row, blob FROM cards").fetchall()
@@ -101,7 +116,7 @@ def _open(memory: Memory, then: Memory, registry, lexical: bool, context: Contex
     if current is not None:
         current.close()
     # every card of that time is read directly
-    return Opened(old, None, memory.state, embedder, max_scanned=1 << 30)
+    return _Past(Opened(old, None, memory.state, max_scanned=1 << 30), embedder)
 
 
 def _retractions(current: Catalogue | None, later: list[objects.Change]) -> list[objects.Change]:

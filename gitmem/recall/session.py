@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 KEEP_DAYS = 30
+_OPTIONAL = ("project", "folder_project")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
@@ -33,7 +34,11 @@ def load(state: Path, session: str | None) -> Session:
         return Session()
     try:
         kept = json.loads(_file(state, session).read_text(encoding="utf-8"))
-        return Session(**{key: value for key, value in kept.items() if key in Session.__dataclass_fields__})
+        fresh = Session()
+        for key, value in kept.items():
+            if key in _OPTIONAL or (key in Session.__dataclass_fields__ and type(value) is type(getattr(fresh, key))):
+                setattr(fresh, key, value)
+        return fresh
     except (OSError, ValueError, TypeError, AttributeError):
         return Session()
 

@@ -8,12 +8,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gitmem.context import Context
 from gitmem.recall import answer, cues, log, switches, whereabouts
 from gitmem.recall import session as sessions
 from gitmem.recall.session import Session
 from gitmem.recall.trace import Answer, Trace
+
+if TYPE_CHECKING:
+    from gitmem.recall.opening import LiveIndex
+    from gitmem.recall.retrieve import QueryVector
 
 OFF_THE_RECORD = "off the record in this session"
 
@@ -67,7 +72,7 @@ def turn(
         explain=explain,
         deadline_s=deadline_s,
     )
-    found = answer.recall(request, context.caller, context.registry, kept, lambda: _open(context, lexical))
+    found = answer.recall(request, context.caller, context.registry, kept, LateIndex(context, lexical))
     trace = found.trace
     trace.at, trace.commit = context.now.isoformat(timespec="seconds"), context.memory.tip or ""
     trace.ms = 1000 * (time.monotonic() - began)
@@ -122,7 +127,22 @@ def silenced(context: Context, kept: Session, cwd: Path | None, prompt: str = ""
     return switches.load(context.memory.state).off(cwd, context.now)
 
 
-def _open(context: Context, lexical: bool) -> answer.Opened:
-    from gitmem.recall import opening
+class LateIndex:
+    """The memory's index, whose modules are loaded when a turn passed the trigger."""
 
-    return opening.open_index(context.memory, context.registry, lexical)
+    def __init__(self, context: Context, lexical: bool):
+        self._context, self._lexical = context, lexical
+        self._live: LiveIndex | None = None
+
+    def vector(self, text: str) -> QueryVector | None:
+        return self._index().vector(text)
+
+    def open(self) -> answer.Opened:
+        return self._index().open()
+
+    def _index(self) -> LiveIndex:
+        from gitmem.recall.opening import LiveIndex
+
+        if self._live is None:
+            self._live = LiveIndex(self._context.memory, self._context.registry, self._lexical)
+        return self._live

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gitmem.git import objects
 from gitmem.git.locate import Memory
 from gitmem.git.run import Git
 from gitmem.model.registry import Registry, build
+
+if TYPE_CHECKING:
+    from gitmem.git import objects
 
 FILES = ("memory", "projects", "profiles", "agents", "types", "forgotten")
 _COMPILED = 2
@@ -54,6 +56,8 @@ def from_entries(read_path: Any) -> Registry:
 
 
 def _read(git: Git, commit: str) -> tuple[dict[str, Any], frozenset[str]]:
+    from gitmem.git import objects
+
     reader = objects.open_light(git)
     try:
         files: dict[str, Any] = {}
@@ -79,6 +83,8 @@ def _good(name: str, data: bytes | None) -> dict[str, Any] | None:
 
 
 def _last_good(git: Git, reader: objects.Objects, commit: str, name: str) -> dict[str, Any] | None:
+    from gitmem.git import objects
+
     path = f"registry/{name}.yaml"
     for earlier in objects.history(git, commit, path) if _is_commit(git, commit) else ():
         value = _good(name, _blob(reader, f"{earlier}:{path}"))
@@ -89,6 +95,8 @@ def _last_good(git: Git, reader: objects.Objects, commit: str, name: str) -> dic
 
 def _ever(git: Git, reader: objects.Objects, commit: str) -> frozenset[str]:
     """Agents that were ever registered: cards of theirs stay theirs."""
+    from gitmem.git import objects
+
     found: set[str] = set()
     if not _is_commit(git, commit):
         return frozenset()

@@ -1,0 +1,51 @@
+"""How much of the memory the index knows, and by which embedder. Cheap to ask, and all that a fresh index needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gitmem.git.locate import Memory
+from gitmem.index import embed
+from gitmem.index.analyse import ANALYSER_VERSION
+from gitmem.index.catalogue import Catalogue
+from gitmem.model.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Numbers of cards: all, those findable by words, those with vectors of `embedder`."""
+
+    cards: int
+    worded: int
+    embedded: int
+    embedder: str
+
+    @property
+    def complete(self) -> bool:
+        return self.worded == self.cards and (self.embedder == "none" or self.embedded == self.cards)
+
+
+def embedder_name(memory: Memory, registry: Registry) -> str:
+    """The embedder in force here: local configuration, else the registry's if it is bundled; `none` where absent."""
+    name = memory.setting("mem.embedder") or registry.memory.embedder
+    if name not in embed.BUNDLED and memory.setting("mem.embedder") != name:
+        name = "none"
+    return name if embed.available(name) else "none"
+
+
+def coverage(catalogue: Catalogue, embedder: str) -> Coverage:
+    cards, worded, embedded = catalogue.db.execute(
+        "SELECT count(*), coalesce(sum(worded), 0), count(slot) FROM cards WHERE kind = 'card' AND fault IS NULL"
+    ).fetchone()
+    if catalogue.meta("embedder") != embedder:
+        embedded = 0
+    return Coverage(cards, worded, embedded, embedder)
+
+
+def speaks_of(catalogue: Catalogue, memory: Memory) -> bool:
+    """Whether the catalogue is of exactly this tree and registry, cut by this analyser."""
+    return (
+        catalogue.tree == (memory.tree or "")
+        and catalogue.meta("registry") == (memory.registry_tree or "")
+        and catalogue.meta("analyser") == str(ANALYSER_VERSION)
+    )
