@@ -62,7 +62,9 @@ def author_email(memory: Memory) -> str:
     Raises:
         Refused: git does not know who we are.
     """
-    found = memory.git.run("var", "GIT_AUTHOR_IDENT", check=False)
+    # a name that git makes up from the computer's would stand in every card for ever
+    explicit = () if memory.git.env.get("EMAIL") else ("-c", "user.useConfigOnly=true")
+    found = memory.git.run(*explicit, "var", "GIT_AUTHOR_IDENT", check=False)
     import re
 
     match = re.search(r"<([^>]+)>", found.text())

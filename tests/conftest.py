@@ -153,14 +153,24 @@ def _adopted(home: Path, template: Path):  # type: ignore[no-untyped-def]
 
 def _process(args: tuple[str, ...], data: bytes, cwd: Path | None, env: Mapping[str, str | None]) -> Ran:
     variables = {key: value for key, value in {**os.environ, **env}.items() if value is not None}
-    done = subprocess.run([sys.executable, "-m", "gitmem", *args], input=data, capture_output=True, cwd=cwd, env=variables, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-m", "gitmem", *args],
+        input=data,
+        capture_output=True,
+        cwd=cwd,
+        env=variables,
+        timeout=120,
+    )
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def _inside(args: tuple[str, ...], data: bytes, cwd: Path | None, env: Mapping[str, str | None]) -> Ran:
     from gitmem.cli.main import run as run_line
 
-    streams = {name: io.TextIOWrapper(io.BytesIO(data if name == "stdin" else b""), encoding="utf-8") for name in ("stdin", "stdout", "stderr")}
+    streams = {
+        name: io.TextIOWrapper(io.BytesIO(data if name == "stdin" else b""), encoding="utf-8")
+        for name in ("stdin", "stdout", "stderr")
+    }
     with pytest.MonkeyPatch.context() as patch:
         for key, value in env.items():
             if value is None:

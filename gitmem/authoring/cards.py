@@ -13,6 +13,7 @@ from gitmem.git.write import Written
 from gitmem.index import place, words
 from gitmem.index.analyse import tokens
 from gitmem.index.catalogue import Catalogue, Item
+from gitmem.index.query import query_terms
 from gitmem.index.refresh import folded
 from gitmem.model import card as cards
 from gitmem.model import ids, live, when
@@ -286,8 +287,6 @@ def _duplicate(context: Context, catalogue: Catalogue, card: Card) -> Item | Non
 
 def _similar(context: Context, catalogue: Catalogue, card: Card, exclude: set[str]) -> list[tuple[float, Item]]:
     """Live cards of this scope that share most words with a new one, closest first."""
-    from gitmem.recall.retrieve import query_terms
-
     own = set(tokens(card.conclusion or ""))
     index = words.open_for_reading(place.words(context.memory.state))
     found: list[tuple[float, Item]] = []

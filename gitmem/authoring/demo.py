@@ -37,10 +37,17 @@ def load_demo(memory: Memory, now: datetime) -> dict[str, str]:
     Returns:
         The id of each card by its name in `templates/demo/memory.jsonl`.
     """
-    entries = [json.loads(line) for line in resources.read_text("templates/demo/memory.jsonl").splitlines() if line.strip()]
+    entries = [
+        json.loads(line)
+        for line in resources.read_text("templates/demo/memory.jsonl").splitlines()
+        if line.strip()
+    ]
     _register(_context(memory, now, person=True))
     context = _context(refreshed(memory), now, person=False)
-    for batch in ([one for one in entries if "supersedes" not in one], [one for one in entries if "supersedes" in one]):
+    for batch in (
+        [one for one in entries if "supersedes" not in one],
+        [one for one in entries if "supersedes" in one],
+    ):
         _write(context.with_memory(refreshed(memory)), batch, now)
     return {entry["name"]: demo_id(entry["name"]) for entry in entries}
 
@@ -66,7 +73,9 @@ def _register(context: Context) -> None:
                 text = registry_edit.put(text, project, {"name": project, "status": "active"})
         if text == before:
             return None
-        return Change({"registry/projects.yaml": text.encode()}, f"mem: projects {', '.join(PROJECTS)}", "registry")
+        return Change(
+            {"registry/projects.yaml": text.encode()}, f"mem: projects {', '.join(PROJECTS)}", "registry"
+        )
 
     commit(context, make)
 
@@ -81,7 +90,9 @@ def _write(context: Context, entries: Sequence[dict[str, Any]], now: datetime) -
             entry["host"], f"demo-{entry['name']}", entry["scope"], created, "session",
             (sources.Turn(TURN, entry["role"], created, entry["turn"]),),
         )  # fmt: skip
-        path = sources.source_path(source, f"{created[:10].replace('-', '')}-{created[11:19].replace(':', '')}-{card_id}")
+        path = sources.source_path(
+            source, f"{created[:10].replace('-', '')}-{created[11:19].replace(':', '')}-{card_id}"
+        )
         card = Card(
             id=card_id,
             scope=entry["scope"],

@@ -23,7 +23,8 @@ _CARD = re.compile(r"cards/([^/]+)/.*([0-9a-z]{10})\.md\Z")
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One commit of the memory. `action` as in its trailer, `by hand` for a plain `git commit`, `merge` for a merge.
+    """One commit of the memory. `action` as in its trailer, `by hand` for a plain `git commit`, `merged` for
+    a merge of git.
 
     `at`: RFC 3339 with the writer's own offset; `cards` are the ids of the card files it touched, `scopes` theirs.
     """
@@ -44,7 +45,17 @@ def writes(memory: Memory, limit: int) -> list[Write]:
     """The newest `limit` commits of the memory, newest first."""
     if memory.tip is None:
         return []
-    out = memory.git.run("-c", "core.quotePath=true", "log", f"-{limit}", "--no-renames", "--name-only", f"--format={_FORMAT}", memory.ref, "--").text()
+    out = memory.git.run(
+        "-c",
+        "core.quotePath=true",
+        "log",
+        f"-{limit}",
+        "--no-renames",
+        "--name-only",
+        f"--format={_FORMAT}",
+        memory.ref,
+        "--",
+    ).text()
     return [_write(record) for record in out.split(_RECORD) if record]
 
 
@@ -56,7 +67,7 @@ def _write(record: str) -> Write:
         commit,
         at,
         email,
-        action or ("merge" if " " in parents else "by hand"),
+        action or ("merged" if " " in parents else "by hand"),
         agent or None,
         session or None,
         subject,

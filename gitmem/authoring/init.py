@@ -61,7 +61,10 @@ def init(env: Env, place: Path, branch: str | None = None) -> Made:
     found = _repository(place, env)
     if found is not None and found.registry_tree is not None:
         if branch and branch != found.branch:
-            raise Refused(f"`{place}` is a memory already, on the branch `{found.branch}`", [f"git -C {place} config mem.branch {branch}"])
+            raise Refused(
+                f"`{place}` is a memory already, on the branch `{found.branch}`",
+                [f"git -C {place} config mem.branch {branch}"],
+            )
         default, other = _default(env, place)
         return Made(found, None, default, other)
     _refuse_full(place, found, explicit=env.home is None or place != env.home / DEFAULT)
@@ -81,7 +84,9 @@ def init(env: Env, place: Path, branch: str | None = None) -> Made:
 def _repository(place: Path, env: Env) -> Memory | None:
     """The repository of exactly this folder; one that merely lies around it does not count."""
     if place.exists() and not place.is_dir():
-        raise Refused(f"`{place}` is a file", ["git mem init DIR, with a folder that is empty or not there yet"])
+        raise Refused(
+            f"`{place}` is a file", ["git mem init DIR, with a folder that is empty or not there yet"]
+        )
     found = locate.open_at(place, env)
     return found if found is not None and found.root.resolve() == place.resolve() else None
 
@@ -90,7 +95,10 @@ def _refuse_full(place: Path, found: Memory | None, explicit: bool) -> None:
     """A folder that is in use stays as it is."""
     aside = f"git mem init {place}-memory" if explicit else "git mem init DIR, with another folder"
     if found is not None and found.git.run("rev-list", "-n", "1", "--all", check=False).text():
-        raise Refused(f"`{place}` is a git repository with commits of its own and no memory on `{found.branch}`, nothing changed", [aside])
+        raise Refused(
+            f"`{place}` is a git repository with commits of its own and no memory on `{found.branch}`, nothing changed",
+            [aside],
+        )
     if found is not None and found.bare:
         return
     if place.is_dir() and any(entry.name != ".git" for entry in place.iterdir()):
@@ -125,7 +133,9 @@ def _create(place: Path, env: Env, branch: str) -> None:
         raise Refused(f"`{branch}` is no branch name", ["git mem init --branch main"])
     # whatever the person's defaults are: the format that every git and libgit2 reads
     plain = {"GIT_DEFAULT_REF_FORMAT": "files"}
-    git.run("-c", "init.defaultRefFormat=files", "init", "-q", "--object-format=sha1", "-b", branch, env=plain)
+    git.run(
+        "-c", "init.defaultRefFormat=files", "init", "-q", "--object-format=sha1", "-b", branch, env=plain
+    )
 
 
 def _on_branch(place: Path, env: Env, branch: str | None) -> Memory:
@@ -158,7 +168,8 @@ def _supported(memory: Memory) -> None:
 def _first() -> Draft:
     """The registry as it begins."""
     files: dict[str, bytes | None] = {
-        f"registry/{name}.yaml": resources.read_text(f"templates/registry/{name}.yaml").encode() for name in FILES
+        f"registry/{name}.yaml": resources.read_text(f"templates/registry/{name}.yaml").encode()
+        for name in FILES
     }
     files[".gitattributes"] = resources.read_text("templates/gitattributes").encode()
     return Draft(files, "mem: init", trailers=[("Mem-Action", "registry")])

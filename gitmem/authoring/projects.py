@@ -17,7 +17,7 @@ from gitmem.git.run import Git
 from gitmem.git.write import Written
 from gitmem.model.card import RESERVED_SCOPES
 from gitmem.model.registry import Agent, Project
-from gitmem.recall.whereabouts import normal_remote
+from gitmem.whereabouts import normal_remote
 
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\Z")
 
@@ -36,7 +36,7 @@ def add_project(
         The project, the commit (None when the registry already said so), the folders noted on this computer.
     """
     _people_only(context, "register a project")
-    here = _surroundings(context.env.cwd, context.memory)
+    here = surroundings(context.env.cwd, context.memory)
     own_folder, own_remotes = here if here else (None, [])
     if project is None:
         if own_folder is None and not paths:
@@ -190,7 +190,7 @@ def _agent_entry(agent: Agent) -> dict:
     return {**entry, "read": agent.read, "write": agent.write, "status": agent.status}
 
 
-def _surroundings(cwd: Path, memory: Memory) -> tuple[Path, list[str]] | None:
+def surroundings(cwd: Path, memory: Memory) -> tuple[Path, list[str]] | None:
     """The top of the repository we stand in (its main work tree) and its remotes; not the memory itself."""
     git = Git(cwd, memory.git.env)
     found = git.run("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir", check=False)

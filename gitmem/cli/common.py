@@ -33,7 +33,7 @@ def moment(text: str) -> datetime:
 
 def project_here(found: Context, cwd: Path | None = None) -> str | None:
     """The registered project of a folder."""
-    from gitmem.recall.whereabouts import project_of_folder
+    from gitmem.whereabouts import project_of_folder
 
     return project_of_folder(cwd or found.env.cwd, found.memory, found.registry)
 

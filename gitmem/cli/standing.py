@@ -27,7 +27,10 @@ def collect(context: Context) -> dict[str, Any]:
         invalid = [one for one in story.broken(catalogue, "") if context.caller.reads(one.path.split("/")[1])]
     finally:
         catalogue.close()
-    hooks = [{"name": one.name, "state": one.state, "ok": one.ok, "detail": one.detail} for one in place.states(memory)]
+    hooks = [
+        {"name": one.name, "state": one.state, "ok": one.ok, "detail": one.detail}
+        for one in place.states(memory)
+    ]
     return {
         "memory": str(memory.root),
         "branch": memory.branch,
@@ -43,11 +46,13 @@ def collect(context: Context) -> dict[str, Any]:
             "words": covered.worded,
             "vectors": covered.embedded,
         },
-        "agents": _agents(context),
+        "agents": agents(context),
         "projects": [
-            {"id": one.id, "name": one.name, "status": one.status} for one in registry.projects.values() if context.caller.reads(one.id)
+            {"id": one.id, "name": one.name, "status": one.status}
+            for one in registry.projects.values()
+            if context.caller.reads(one.id)
         ],
-        "off": _off(context),
+        "off": switched_off(context),
     }
 
 
@@ -63,11 +68,20 @@ def _cards(context: Context, catalogue: Catalogue) -> dict[str, Any]:
             continue
         alive += 1
         if now - when.parse(item.created) <= _NEW:
-            fresh.append({"id": item.id, "type": item.type, "scope": item.scope, "conclusion": item.l0, "recorded": item.created, "author": item.author})
+            fresh.append(
+                {
+                    "id": item.id,
+                    "type": item.type,
+                    "scope": item.scope,
+                    "conclusion": item.l0,
+                    "recorded": item.created,
+                    "author": item.author,
+                }
+            )
     return {"cards": total, "live": alive, "new": fresh}
 
 
-def _agents(context: Context) -> list[dict[str, Any]]:
+def agents(context: Context) -> list[dict[str, Any]]:
     """Agents with their profiles and, from this computer's log, when they last asked and were last answered."""
     asked: dict[str, str] = {}
     answered: dict[str, str] = {}
@@ -78,12 +92,18 @@ def _agents(context: Context) -> list[dict[str, Any]]:
             if entry.get("said"):
                 answered[name] = at
     return [
-        {"id": one.id, "profile": one.profile, "status": one.status, "asked": asked.get(one.id), "answered": answered.get(one.id)}
+        {
+            "id": one.id,
+            "profile": one.profile,
+            "status": one.status,
+            "asked": asked.get(one.id),
+            "answered": answered.get(one.id),
+        }
         for one in context.registry.agents.values()
     ]
 
 
-def _off(context: Context) -> dict[str, Any]:
+def switched_off(context: Context) -> dict[str, Any]:
     found = switches.load(context.memory.state)
     return {
         "environment": context.env.off,

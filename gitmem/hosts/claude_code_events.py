@@ -95,15 +95,24 @@ def _start(event: dict[str, Any], env: Env, call: Call) -> None:
 
 def _context(env: Env, call: Call) -> Context:
     """The memory that is configured, never the folder the host works in, and the agent that `connect` recorded."""
-    env = replace(env, vars={**env.vars, "GIT_MEM_IN_HOOK": "1"}, host=call.host, agent=None, token=None, terminal=False)
+    env = replace(
+        env, vars={**env.vars, "GIT_MEM_IN_HOOK": "1"}, host=call.host, agent=None, token=None, terminal=False
+    )
     memory = locate.find(env, only_configured=True)
     call.state = memory.state
     registry = load.current(memory)
-    return Context(env, memory, registry, identity.resolve(env, registry, memory), datetime.now().astimezone())
+    return Context(
+        env, memory, registry, identity.resolve(env, registry, memory), datetime.now().astimezone()
+    )
 
 
 def _say(call: Call, text: str, note: str) -> None:
-    call.say({"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}, "systemMessage": f"git mem: {note}"})
+    call.say(
+        {
+            "hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text},
+            "systemMessage": f"git mem: {note}",
+        }
+    )
 
 
 def _count(notes: int) -> str:

@@ -23,7 +23,13 @@ from gitmem.hosts.files import FileWrite, Plan
 from gitmem.model.registry import Agent
 
 # host -> the folder in HOME that shows that somebody uses it
-HOSTS = {"claude-code": ".claude", "codex": ".codex", "hermes": ".hermes", "pi": ".pi", "openclaw": ".openclaw"}
+HOSTS = {
+    "claude-code": ".claude",
+    "codex": ".codex",
+    "hermes": ".hermes",
+    "pi": ".pi",
+    "openclaw": ".openclaw",
+}
 CONNECTABLE = ("claude-code",)
 
 
@@ -73,7 +79,13 @@ def connectable(hosts: Sequence[str]) -> None:
         if host in CONNECTABLE:
             continue
         if host in HOSTS:
-            raise Refused(f"`{host}` cannot be connected yet", [f"tell it to run: git mem search WORDS, and git mem recall PROMPT, with GIT_MEM_AGENT={host}", f"git mem agent add {host} --profile working"])
+            raise Refused(
+                f"`{host}` cannot be connected yet",
+                [
+                    f"tell it to run: git mem search WORDS, and git mem recall PROMPT, with GIT_MEM_AGENT={host}",
+                    f"git mem agent add {host} --profile working",
+                ],
+            )
         raise Refused(f"no host `{host}`", ["hosts are " + ", ".join(CONNECTABLE)])
 
 
@@ -97,7 +109,11 @@ def connect(context: Context, host: str, profile: str | None = None, read: Seque
     skill_plan = claude_code.write_skill(place, files.read_bytes(skill), note.get("skill_sha256"))
     plan: Plan = (*((FileWrite(settings, made.text.encode()),) if made.text != old else ()), *skill_plan)
     agent = _register(context, host, profile, read)
-    note = {"settings": made.journal, "skill_sha256": hashlib.sha256(claude_code.skill_bytes()).hexdigest(), "made": note.get("made", [])}
+    note = {
+        "settings": made.journal,
+        "skill_sha256": hashlib.sha256(claude_code.skill_bytes()).hexdigest(),
+        "made": note.get("made", []),
+    }
     # noted first: a crash between the two leaves a note that fits no file, and disconnecting then goes by what it finds
     _keep(context, host, {**record, "places": {**record["places"], str(place): note}})
     folders = files.apply(plan)
@@ -140,7 +156,13 @@ def disconnect(context: Context | None, env: Env, host: str) -> Disconnected:
 
 def found(context: Context | None, env: Env, host: str) -> Found:
     """What there is of a host on this computer, and whether it is connected to this memory."""
-    folder = claude_code.config_dir(env.vars) if host == "claude-code" else env.home / HOSTS[host] if env.home else None
+    folder = (
+        claude_code.config_dir(env.vars)
+        if host == "claude-code"
+        else env.home / HOSTS[host]
+        if env.home
+        else None
+    )
     folder = folder if folder is not None and folder.is_dir() else None
     agent = context.memory.setting(key(host)) if context else None
     if host not in CONNECTABLE or folder is None:
@@ -152,7 +174,9 @@ def found(context: Context | None, env: Env, host: str) -> Found:
         return Found(host, folder, 0, agent, error.message)
 
 
-def _take_out(place: Path, note: dict[str, Any], removed: list[tuple[Path, str]], left: list[Path]) -> list[FileWrite]:
+def _take_out(
+    place: Path, note: dict[str, Any], removed: list[tuple[Path, str]], left: list[Path]
+) -> list[FileWrite]:
     settings, skill = claude_code.settings_path(place), claude_code.skill_path(place)
     folders = tuple(Path(folder) for folder in note.get("made", ()))
     old = files.read_text(settings)

@@ -55,7 +55,12 @@ class Finding:
 def trial(context: Context, host: str) -> Trial:
     """Ask, as the host would, for the newest card that its agent hears. Nothing of the call is remembered."""
     sample = _sample(context, host)
-    event = {"session_id": TRIAL_SESSION, "cwd": str(context.memory.root), "hook_event_name": "UserPromptSubmit", "prompt": f"As I usually do: {sample}"}
+    event = {
+        "session_id": TRIAL_SESSION,
+        "cwd": str(context.memory.root),
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": f"As I usually do: {sample}",
+    }
     for attempt in (1, 2):
         found = _run(context, json.dumps(event).encode(), bool(sample))
         # the first call of all also fills the disk's cache
@@ -69,12 +74,22 @@ def _run(context: Context, event: bytes, asked: bool) -> Trial:
     before = len(log.entries(context.memory.state))
     began = time.monotonic()
     try:
-        done = subprocess.run(COMMAND, shell=True, input=event, capture_output=True, env=variables, cwd=context.env.cwd, timeout=TIMEOUTS_S["UserPromptSubmit"])
+        done = subprocess.run(
+            COMMAND,
+            shell=True,
+            input=event,
+            capture_output=True,
+            env=variables,
+            cwd=context.env.cwd,
+            timeout=TIMEOUTS_S["UserPromptSubmit"],
+        )
     except subprocess.TimeoutExpired:
         return Trial(False, asked, False, time.monotonic() - began, "it did not end")
     seconds = time.monotonic() - began
     if done.returncode != 0:
-        words = done.stderr.decode("utf-8", "replace").strip().split("\n")[0] or f"exit code {done.returncode}"
+        words = (
+            done.stderr.decode("utf-8", "replace").strip().split("\n")[0] or f"exit code {done.returncode}"
+        )
         return Trial(False, asked, False, seconds, words)
     noted = log.entries(context.memory.state)[before:]
     failed = next((entry["error"] for entry in noted if entry.get("event") == "hook failed"), "")
@@ -95,7 +110,11 @@ def _sample(context: Context, host: str) -> str:
     try:
         for item in catalogue.items("kind = 'card' AND type IS NOT NULL", (), "created DESC, id"):
             similar = now.registry.types[item.type or ""].recalled == "similarity"
-            if similar and heard.holds(item.scope, item.type) and live.status(catalogue, item.id, now.registry, now.now).live:
+            if (
+                similar
+                and heard.holds(item.scope, item.type)
+                and live.status(catalogue, item.id, now.registry, now.now).live
+            ):
                 return item.l0
         return ""
     finally:
@@ -104,7 +123,10 @@ def _sample(context: Context, host: str) -> str:
 
 def check(context: Context, host: str) -> list[Finding]:
     """What works and what does not, in the order in which one would look."""
-    return [*_files(context, host), *_agent(context, host), *_way_here(context, host), _last_prompt(context, host)]
+    found = [*_files(context, host), *_agent(context, host), *_way_here(context)]
+    if not any(one.level == FIX for one in found):
+        found.append(_tried(context, host))
+    return [*found, _last_prompt(context, host)]
 
 
 def _files(context: Context, host: str) -> Iterator[Finding]:
@@ -123,7 +145,9 @@ def _files(context: Context, host: str) -> Iterator[Finding]:
     else:
         yield Finding(OK, "hooks", f"{len(here)} of {len(TIMEOUTS_S)} in {settings}")
     for path, words in _switched_off(context.env.cwd, settings):
-        yield Finding(FIX, "switched off", f"{words} in {path} keeps our hooks from running", f"take it out of {path}")
+        yield Finding(
+            FIX, "switched off", f"{words} in {path} keeps our hooks from running", f"take it out of {path}"
+        )
     if files.read_bytes(skill) == claude_code.skill_bytes():
         yield Finding(OK, "skill", str(skill))
     else:
@@ -132,12 +156,22 @@ def _files(context: Context, host: str) -> Iterator[Finding]:
 
 def _switched_off(cwd: Path, settings: Path) -> Iterator[tuple[Path, str]]:
     """Settings files, of everybody or of this folder, that keep hooks from running."""
-    for path in (MANAGED, settings, cwd / ".claude" / "settings.json", cwd / ".claude" / "settings.local.json"):
+    for path in (
+        MANAGED,
+        settings,
+        cwd / ".claude" / "settings.json",
+        cwd / ".claude" / "settings.local.json",
+    ):
         try:
             text = files.read_text(path)
             if claude_code.switched_off(text):
                 yield path, "`disableAllHooks`"
-            if path == MANAGED and text and (only := parse(text).root.get("allowManagedHooksOnly")) and only.value is True:
+            if (
+                path == MANAGED
+                and text
+                and (only := parse(text).root.get("allowManagedHooksOnly"))
+                and only.value is True
+            ):
                 yield path, "`allowManagedHooksOnly`"
         except MemError:
             continue  # a file that the host cannot read either
@@ -147,25 +181,42 @@ def _agent(context: Context, host: str) -> Iterator[Finding]:
     name = context.memory.setting(connect.key(host))
     entry = context.registry.agents.get(name) if name else None
     if entry is None or entry.status != "active":
-        words = "not connected to this memory" if name is None else f"`{name}` is revoked" if entry else f"`{name}` is not registered"
+        words = (
+            "not connected to this memory"
+            if name is None
+            else f"`{name}` is revoked"
+            if entry
+            else f"`{name}` is not registered"
+        )
         yield Finding(FIX, "agent", words, f"git mem connect {host}")
     else:
         yield Finding(OK, "agent", f"`{name}`, profile `{entry.profile}`, reads {', '.join(entry.read)}")
 
 
-def _way_here(context: Context, host: str) -> Iterator[Finding]:
+def _way_here(context: Context) -> Iterator[Finding]:
     """From the host's shell to this memory."""
     if not reachable(context):
-        yield Finding(FIX, "command", "`git mem` is not on PATH", "put the folder of `git-mem` on the PATH that the host is started with")
-        return
+        yield Finding(
+            FIX,
+            "command",
+            "`git mem` is not on PATH",
+            "put the folder of `git-mem` on the PATH that the host is started with",
+        )
     if (words := looks_elsewhere(context)) is not None:
         yield Finding(FIX, "memory", words, f"git config --global mem.repo '{context.memory.root}'")
-        return
-    tried = trial(context, host)
-    if tried.problem or not tried.reached:
-        yield Finding(FIX, "trial", tried.problem or "the hook ran, but not in this memory", "git mem status")
-    else:
-        yield Finding(OK, "trial", f"a sample prompt was {'answered' if tried.answered else 'heard'} in {tried.seconds:.1f} s")
+
+
+def _tried(context: Context, host: str) -> Finding:
+    found = trial(context, host)
+    if found.problem or not found.reached:
+        return Finding(
+            FIX, "trial", found.problem or "the hook ran, but not in this memory", "git mem status"
+        )
+    return Finding(
+        OK,
+        "trial",
+        f"a sample prompt was {'answered' if found.answered else 'heard'} in {found.seconds:.1f} s",
+    )
 
 
 def reachable(context: Context) -> bool:
@@ -181,13 +232,25 @@ def looks_elsewhere(context: Context) -> str | None:
         found = locate.find(replace(context.env, terminal=False), only_configured=True)
     except MemError:
         return "hooks find no memory: `mem.repo` is not set for all folders"
-    return None if found.common_dir == context.memory.common_dir else f"hooks use another memory, {found.root}"
+    return (
+        None if found.common_dir == context.memory.common_dir else f"hooks use another memory, {found.root}"
+    )
 
 
 def _last_prompt(context: Context, host: str) -> Finding:
     name = context.memory.setting(connect.key(host)) or host
-    turns = [entry for entry in log.entries(context.memory.state) if entry.get("automatic") and entry.get("agent") == name]
+    turns = [
+        entry
+        for entry in log.entries(context.memory.state)
+        if entry.get("automatic") and entry.get("agent") == name
+    ]
     if not turns:
-        return Finding(LOOK, "last prompt", "none seen yet", "start a new session of the host and type something")
+        return Finding(
+            LOOK, "last prompt", "none seen yet", "start a new session of the host and type something"
+        )
     said = len(turns[-1].get("said", ()))
-    return Finding(OK, "last prompt", f"{turns[-1]['at']}, {'nothing' if not said else f'{said} note' + 's' * (said > 1)} said")
+    return Finding(
+        OK,
+        "last prompt",
+        f"{turns[-1]['at']}, {'nothing' if not said else f'{said} note' + 's' * (said > 1)} said",
+    )

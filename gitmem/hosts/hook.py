@@ -91,7 +91,13 @@ class Call:
     def failed(self, error: BaseException) -> None:
         """Note a failure, in one line."""
         words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        entry = {"event": "hook failed", "host": self.host, "hook": self.event, "error": words, "where": _where(error)}
+        entry = {
+            "event": "hook failed",
+            "host": self.host,
+            "hook": self.event,
+            "error": words,
+            "where": _where(error),
+        }
         try:
             if self.state is None or not log.append(self.state, entry):
                 self._note(words)
@@ -105,7 +111,9 @@ class Call:
         if self.fallback.exists() and self.fallback.stat().st_size > FALLBACK_BYTES:
             self.fallback.replace(self.fallback.with_suffix(".old.log"))
         with self.fallback.open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {self.host} {self.event or '-'} {words}\n")
+            file.write(
+                f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {self.host} {self.event or '-'} {words}\n"
+            )
 
     def _start_clock(self) -> None:
         left_s = max(0.001, self.began + LIMIT_S - time.monotonic())
@@ -157,5 +165,3 @@ def _where(error: BaseException) -> str:
             found = f"{file.rsplit(f'{os.sep}gitmem{os.sep}', 1)[1]}:{at.tb_lineno}"
         at = at.tb_next
     return found
-
-

@@ -177,15 +177,16 @@ def idf(term: str, df: int, n: int, prior_docs: int = 200) -> float:
         prior_docs: weight of the table, in documents.
 
     Returns:
-        Natural logarithm, without unit; never negative; 0.7 for the commonest words, about 5.8 for a name that
-        occurs nowhere, more in larger memories.
+        Nats; never negative; 0.7 for the commonest words, about 5.8 for a name that occurs nowhere, more in larger
+        memories. Never more than the surprise of meeting the term in a prompt, -ln p: "run the test" says as
+        little to ten thousand cards as to ten, however rare the word is among them.
 
     Source: Robertson and Spärck Jones, JASIS 1976, doi:10.1002/asi.4630270302, with 1 added inside the
     logarithm so that a term in more than half of the documents keeps a weight of at least 0.
     """
     documents = n + prior_docs
     holding = min(df + prior_docs * probability(term), documents)
-    return log(1 + (documents - holding + 0.5) / (holding + 0.5))
+    return min(log(1 + (documents - holding + 0.5) / (holding + 0.5)), -log(probability(term)))
 
 
 def _by_shape(term: str) -> float:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
+from gitmem import whereabouts
 from gitmem.identity import Caller
 from gitmem.model.registry import Registry
 from gitmem.recall import trace as t
-from gitmem.recall import trigger, whereabouts
+from gitmem.recall import trigger
 from gitmem.recall.session import Session
 from gitmem.recall.trace import Answer, Trace
 
@@ -58,6 +59,11 @@ class Opened:
     degraded: tuple[str, ...] = ()
     max_scanned: int = 300
 
+    def close(self) -> None:
+        self.catalogue.close()
+        if self.words is not None:
+            self.words.close()
+
 
 class Index(Protocol):
     """What recall asks of an index, and only when a turn passed the trigger."""
@@ -88,28 +94,45 @@ def recall(request: Request, caller: Caller, registry: Registry, session: Sessio
 
 
 def _look_up(request, caller, registry, session, index, scope, progress, trace) -> Answer:  # type: ignore[no-untyped-def]
-    from gitmem.recall import gate, render, retrieve
+    from gitmem.recall import retrieve
 
-    profile = caller.profile
     text = retrieve.clip(_with_previous(request, retrieve.query_terms))
     vector = index.vector(text)
     opened = index.open()
-    trace.degraded.extend(opened.degraded)
-    wait_s = 1.0 if request.deadline_s is None else max(0.0, request.deadline_s - time.monotonic())
-    found = retrieve.retrieve(text, vector, opened.catalogue, opened.words, opened.state, scope, registry, request.now, vector_wait_s=wait_s, max_scanned=opened.max_scanned)
-    trace.degraded.extend(found.degraded)
+    try:
+        trace.degraded.extend(opened.degraded)
+        wait_s = 1.0 if request.deadline_s is None else max(0.0, request.deadline_s - time.monotonic())
+        found = retrieve.retrieve(
+            text, vector, opened.catalogue, opened.words, opened.state, scope, registry, request.now,
+            vector_wait_s=wait_s, max_scanned=opened.max_scanned,
+        )  # fmt: skip
+        trace.degraded.extend(found.degraded)
+        return _choose(request, caller, registry, session, opened.catalogue, scope, progress, found, trace)
+    finally:
+        opened.close()
 
+
+def _choose(request, caller, registry, session, catalogue, scope, progress, found, trace) -> Answer:  # type: ignore[no-untyped-def]
+    """What of the candidates is said, and the block that says it; the rest goes into the trace."""
+    from gitmem.recall import gate, render
+
+    profile = caller.profile
     tasks = [one for one in found.candidates if registry.types[one.item.type].recalled == "progress"]
     others = [one for one in found.candidates if registry.types[one.item.type].recalled == "similarity"]
-    passed, fates = gate.gate(others, profile, scope, frozenset(session.shown), opened.catalogue)
+    passed, fates = gate.gate(others, profile, scope, frozenset(session.shown), catalogue, found.cards)
     items = [render.item_of(one.item, request.now, profile.level) for one in passed]
     if progress:
-        items = [*_progress(opened.catalogue, registry, scope, session, request, profile), *items]
+        current = _progress(catalogue, registry, scope, session, request, profile)
+        items = [*current, *items]
+        fates = [*(t.Candidate(one.id, one.l0, one.scope, None, None, None, 0.0, t.SAID, "its progress is asked for") for one in current), *fates]
     else:
         fates.extend(
-            t.Candidate(one.item.id, one.item.l0, one.item.scope, one.words_rank, one.vectors_rank, None, one.support, t.QUIET, "a task is recalled when its progress is asked for")
+            t.Candidate(
+                one.item.id, one.item.l0, one.item.scope, one.words_rank, one.vectors_rank, None, one.support,
+                t.QUIET, "a task is recalled when its progress is asked for",
+            )
             for one in tasks
-        )
+        )  # fmt: skip
     kept, left = render.assemble(items, profile)
     block = render.block(kept)
     no_room = {item.id for item in left}
@@ -121,7 +144,7 @@ def _look_up(request, caller, registry, session, index, scope, progress, trace) 
     ]
     trace.items, trace.bytes = len(kept), len(block.encode())
     if request.explain:
-        trace.aside = _aside(opened.catalogue, registry, scope, request.now)
+        trace.aside = _aside(catalogue, registry, scope, request.now)
     return Answer(block, tuple(kept), trace)
 
 
@@ -166,6 +189,7 @@ def _progress(catalogue, registry, scope, session, request, profile):  # type: i
     rows = catalogue.items(f"kind = 'card' AND type IN ({marks[0]}) AND scope IN ({marks[1]})", (*types, *names), "created DESC, id")
     found = []
     for item in rows:
-        if item.id not in session.shown and live.status(catalogue, item.id, registry, request.now).live:
+        heard = scope.holds(item.scope, item.type) and item.id not in session.shown
+        if heard and live.status(catalogue, item.id, registry, request.now).live:
             found.append(render.item_of(item, request.now, profile.level, progress=True))
     return found[: profile.max_items]

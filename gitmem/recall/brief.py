@@ -7,6 +7,7 @@ keep it in a cached prefix.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -53,7 +54,8 @@ def brief(
         and not (omit and _origin(catalogue, item) in omit)
     ]
     found.sort(key=lambda item: _order(item, project))
-    return _fit(found, standing, caller.profile.brief_bytes)
+    heard = project in scope.names and not registry.archived(project)
+    return _fit(found, standing if heard else "", caller.profile.brief_bytes)
 
 
 def _order(item: Item, project: str | None) -> tuple:
@@ -108,9 +110,8 @@ def brief_text(context, project: str | None, host: str | None = None) -> tuple[s
     """The brief for a caller, what `host` loads itself left out."""
     from gitmem.recall.opening import LiveIndex
 
-    opened = LiveIndex(context.memory, context.registry, lexical=True).open()
     omit = frozenset({"claude-code", "claude-md"}) if host == "claude-code" else frozenset({host} if host else ())
-    made = brief(
-        opened.catalogue, context.registry, context.caller, project, standing_text(context.memory.git, context.memory.tip, project), context.now, omit
-    )
+    standing = standing_text(context.memory.git, context.memory.tip, project)
+    with closing(LiveIndex(context.memory, context.registry, lexical=True).open()) as opened:
+        made = brief(opened.catalogue, context.registry, context.caller, project, standing, context.now, omit)
     return made.text, made.cards

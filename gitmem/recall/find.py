@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -41,24 +42,24 @@ def search(
     names = _names(context, here, project, everywhere, scope)
     index = LiveIndex(context.memory, context.registry, lexical)
     vector = index.vector(retrieve.clip(text))
-    opened = index.open()
-    wide = Scope(names, project or here, None, None, "")
-    found = retrieve.retrieve(
-        retrieve.clip(text), vector, opened.catalogue, opened.words, opened.state, wide, context.registry, context.now, limit=max(40, limit * 3), vector_wait_s=10.0
-    )
-    hits = [
-        Hit(
-            one.item.id, one.item.type or "", one.item.scope, one.item.valid_from or one.item.created, one.item.l0, "live",
-            round(relevance(one.near, one.coverage, one.support, one.item.scope in (project, here)), 4), one.words_rank, one.vectors_rank,
+    with closing(index.open()) as opened:
+        wide = Scope(names, project or here, None, None, "")
+        found = retrieve.retrieve(
+            retrieve.clip(text), vector, opened.catalogue, opened.words, opened.state, wide, context.registry, context.now, limit=max(40, limit * 3), vector_wait_s=10.0
         )
-        for one in found.candidates
-        if type_ is None or one.item.type == type_
-    ]  # fmt: skip
-    hits.sort(key=lambda hit: (-hit.relevance, hit.words_rank or 999, hit.id))
-    # what shares no word is only a neighbour in meaning: shown as long as it is not far off
-    hits = [hit for hit in hits if hit.words_rank is not None or (hit.relevance >= 0.02 and (hit.vectors_rank or 99) <= 10)][:limit]
-    if dead_too:
-        hits.extend(_dead(opened.catalogue, context, found, type_, limit - len(hits)))
+        hits = [
+            Hit(
+                one.item.id, one.item.type or "", one.item.scope, one.item.valid_from or one.item.created, one.item.l0, "live",
+                round(relevance(one.near, one.coverage, one.support, one.prompt_weight, one.item.scope in (project, here), found.cards), 4), one.words_rank, one.vectors_rank,
+            )
+            for one in found.candidates
+            if type_ is None or one.item.type == type_
+        ]  # fmt: skip
+        hits.sort(key=lambda hit: (-hit.relevance, hit.words_rank or 999, hit.id))
+        # what shares no word is only a neighbour in meaning: shown as long as it is not far off
+        hits = [hit for hit in hits if hit.words_rank is not None or (hit.relevance >= 0.02 and (hit.vectors_rank or 99) <= 10)][:limit]
+        if dead_too:
+            hits.extend(_dead(opened.catalogue, context, found, type_, limit - len(hits)))
     log.append(
         context.memory.state,
         {"event": "search", "agent": context.caller.name, "project": project or here, "said": [hit.id for hit in hits], "prompt": text[:300]},

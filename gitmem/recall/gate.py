@@ -22,16 +22,16 @@ class Passed:
 
 
 def gate(
-    candidates: list[Candidate], profile: Profile, scope: Scope, shown: frozenset[str], catalogue: Catalogue
+    candidates: list[Candidate], profile: Profile, scope: Scope, shown: frozenset[str], catalogue: Catalogue, cards: int
 ) -> tuple[list[Passed], list[t.Candidate]]:
     """The candidates that may be said, best first, and what became of each.
 
-    Order: relevance, then importance, then id. A card of the project that the turn is in, or that the prompt names, weighs a little more.
+    `cards`: how many there were to choose from. Order: relevance, then importance, then id. A card of the project that the turn is in, or that the prompt names, weighs a little more.
     """
     scored = []
     for one in candidates:
         here = one.item.scope in (scope.project, scope.raised)
-        value = relevance(one.near, one.coverage, one.support, here)
+        value = relevance(one.near, one.coverage, one.support, one.prompt_weight, here, cards)
         scored.append((value, one))
     scored.sort(key=lambda pair: (-pair[0], -pair[1].item.importance, pair[1].item.id))
     passed: list[Passed] = []

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from gitmem import whereabouts
 from gitmem.context import Context
 from gitmem.errors import Refused
 from gitmem.git import objects
 from gitmem.git.locate import Memory
 from gitmem.index import build, catalogue, coverage, place, refresh
 from gitmem.index.catalogue import Catalogue
-from gitmem.recall import answer, whereabouts
+from gitmem.recall import answer
 from gitmem.recall.answer import Opened
 from gitmem.recall.retrieve import QueryVector
 from gitmem.recall.session import Session

@@ -11,14 +11,16 @@ from datetime import datetime
 from gitmem.index import anchors, background, embed, place, scan, vectors, words
 from gitmem.index.analyse import tokens
 from gitmem.index.catalogue import Catalogue, Item
+from gitmem.index.query import query_terms
 from gitmem.model import live
 from gitmem.model.registry import Registry
 from gitmem.recall.relevance import unit
 from gitmem.recall.scope import Scope
 
-QUERY_TERMS = 400
 QUERY_CHARS = 2000
 RRF_K = 60
+# What "add", "test" or "function" weigh (words of one prompt in eight): so much says nothing about a card.
+GENERIC_NATS = 2.0
 # A gathered scope of at most so many cards is scanned by row; a larger one whole.
 GATHER = 4000
 
@@ -28,7 +30,7 @@ class Candidate:
     """A card that may be said. `via`: superseded cards of its chain that matched in its stead.
 
     `cosine`: -1 to 1; `near`: the same above the prompt's baseline, in units; None without vectors. `coverage`: share of the prompt's weight found in the card's best
-    chunk; `support`: the same for L0 and other wordings of any card of its chain; both 0 to 1.
+    chunk; `support`: the same for L0 and other wordings of any card of its chain; both 0 to 1. `prompt_weight`: how much the prompt says at all, the sum of its terms' idf, in nats.
     """
 
     item: Item
@@ -38,6 +40,7 @@ class Candidate:
     near: float | None = None
     coverage: float = 0.0
     support: float = 0.0
+    prompt_weight: float = 0.0
     shares_script: bool = True
     fused: float = 0.0
     via: list[str] = field(default_factory=list)
@@ -46,6 +49,7 @@ class Candidate:
 @dataclass(slots=True)
 class Retrieved:
     candidates: list[Candidate]
+    cards: int = 0
     chained: list[tuple[Item, str, int | None, int | None]] = field(default_factory=list)
     dead: list[tuple[Item, str]] = field(default_factory=list)
     degraded: list[str] = field(default_factory=list)
@@ -79,17 +83,13 @@ def clip(text: str) -> str:
     return text[:half] + "\n" + text[-half:]
 
 
-def query_terms(text: str) -> list[str]:
-    """Search terms of a prompt, stop words out unless nothing else is left."""
-    found = list(dict.fromkeys(tokens(text, limit=QUERY_TERMS)))
-    telling = [term for term in found if not background.is_stop(term)]
-    return telling or found
-
-
 def weights(terms: Sequence[str], idf: dict[str, float]) -> dict[str, float]:
-    """What each term of the prompt weighs: its idf; a single Chinese character that is part of a pair a quarter."""
+    """What each term of the prompt weighs: its idf above that of words which any request holds.
+
+    A single Chinese character that is part of a pair weighs a quarter.
+    """
     paired = {char for term in terms if len(term) == 2 and not term.isascii() for char in term}
-    return {term: idf[term] * (0.25 if term in paired else 1.0) for term in terms}
+    return {term: max(0.0, idf[term] - GENERIC_NATS) * (0.25 if term in paired else 1.0) for term in terms}
 
 
 def share(weight: dict[str, float], found: set[str]) -> float:
@@ -113,7 +113,7 @@ def retrieve(
 ) -> Retrieved:
     """Candidates in fused order: live cards of the scope, each with what both retrievers say of it."""
     result = Retrieved([])
-    narrow = _narrow(catalogue, scope)
+    narrow, result.cards = _narrow(catalogue, scope)
     terms = query_terms(text)
     cards = max(1, catalogue.count("kind = 'card'"))
     loose = scan.unworded(catalogue, scope.names, max_scanned)
@@ -161,14 +161,14 @@ def rrf(*ranks: int | None, k: int = RRF_K) -> float:
     return sum(1.0 / (k + rank) for rank in ranks if rank is not None)
 
 
-def _narrow(catalogue: Catalogue, scope: Scope) -> list[tuple[int, int]] | None:
-    """`(row, slot)` of the scope's cards when they are few; None: search everything and filter."""
+def _narrow(catalogue: Catalogue, scope: Scope) -> tuple[list[tuple[int, int]] | None, int]:
+    """`(row, slot)` of the scope's cards when they are few (None: search everything and filter), and their number."""
     marks = ",".join("?" * len(scope.names))
     few = catalogue.db.execute(f"SELECT count(*) FROM (SELECT 1 FROM cards WHERE kind = 'card' AND scope IN ({marks}) LIMIT {GATHER + 1})", scope.names).fetchone()[0]
     if few > GATHER:
-        return None
+        return None, catalogue.count(f"kind = 'card' AND scope IN ({marks})", *scope.names)
     rows = catalogue.db.execute(f"SELECT row, slot FROM cards WHERE kind = 'card' AND slot IS NOT NULL AND scope IN ({marks})", scope.names)
-    return rows.fetchall()
+    return rows.fetchall(), few
 
 
 def _by_vectors(query: array.array, catalogue: Catalogue, state: place.Path, name: str, scope: Scope, narrow: list[tuple[int, int]] | None, rows: dict[int, Candidate], limit: int) -> None:
@@ -250,6 +250,7 @@ def _compare(candidate: Candidate, catalogue: Catalogue, weight: dict[str, float
     from gitmem.index.analyse import scripts
 
     item = candidate.item
+    candidate.prompt_weight = sum(weight.values())
     chain = [found for one in live.chain(catalogue, item.id) if (found := catalogue.by_id(one)) is not None]
     heads = [" \n".join((one.l0, *one.also)) for one in chain or [item]]
     candidate.support = max((share(weight, set(tokens(head))) for head in heads), default=0.0)

@@ -91,7 +91,10 @@ def tell(context: Context, catalogue: Catalogue, item: Item) -> Story:
     assert facts is not None
     card = cards.parse(context.memory.git.run("cat-file", "blob", item.blob).out)
     status = live.status(catalogue, item.id, registry, now)
-    chain = tuple(_link(context, catalogue, one, read) for one in (live.chain(catalogue, item.id) if item.kind == "card" else ()))
+    chain = tuple(
+        _link(context, catalogue, one, read)
+        for one in (live.chain(catalogue, item.id) if item.kind == "card" else ())
+    )
     confirmed = live.confirmations(catalogue, item.id, now) if item.kind == "card" else []
     pointed = dict.fromkeys((*card.retracts, *card.corroborates))
     ends_of_chain = live.live_ends(catalogue, item.id, registry, now) if item.kind == "card" else []
@@ -151,7 +154,9 @@ def span(catalogue: Catalogue, card_id: str, registry: Registry, now: datetime) 
     return since, None
 
 
-def _link(context: Context, catalogue: Catalogue, card_id: str, read: Callable[[str], sources.Source | None]) -> Link:
+def _link(
+    context: Context, catalogue: Catalogue, card_id: str, read: Callable[[str], sources.Source | None]
+) -> Link:
     item = catalogue.by_id(card_id)
     assert item is not None
     card = cards.parse(context.memory.git.run("cat-file", "blob", item.blob).out)
@@ -166,12 +171,20 @@ def _said(card: Card, read: Callable[[str], sources.Source | None]) -> Iterable[
         turn = source.turn(one.turn) if source else None
         if source is None or turn is None:
             continue
-        yield Said(one.role, source.host, source.kind, turn.at, one.quote, one.source, one.turn, one.reported_by)
+        yield Said(
+            one.role, source.host, source.kind, turn.at, one.quote, one.source, one.turn, one.reported_by
+        )
 
 
-def _confirmation(catalogue: Catalogue, facts: live.Facts, read: Callable[[str], sources.Source | None]) -> Confirmation:
+def _confirmation(
+    catalogue: Catalogue, facts: live.Facts, read: Callable[[str], sources.Source | None]
+) -> Confirmation:
     item = catalogue.by_id(facts.id)
-    cited = catalogue.db.execute("SELECT source FROM cites WHERE row = ? ORDER BY source", (item.row,)).fetchone() if item else None
+    cited = (
+        catalogue.db.execute("SELECT source FROM cites WHERE row = ? ORDER BY source", (item.row,)).fetchone()
+        if item
+        else None
+    )
     source = read(cited[0]) if cited else None
     host = source.host if source else (item.author if item else None)
     return Confirmation(facts.id, facts.created, None if host == "git-mem" else host)

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitmem import whereabouts
 from gitmem.context import Context
-from gitmem.recall import answer, cues, log, switches, whereabouts
+from gitmem.recall import answer, cues, log, switches
 from gitmem.recall import session as sessions
 from gitmem.recall.session import Session
 from gitmem.recall.trace import Answer, Trace

@@ -7,7 +7,10 @@ from gitmem.model import ids
 
 
 def test_a_memory_begins_with_one_commit_and_a_clean_work_tree(memory):
-    assert memory.git.run("log", "--format=%s|%(trailers:key=Mem-Action,valueonly,separator=%x2C)").text() == "mem: init|registry"
+    assert (
+        memory.git.run("log", "--format=%s|%(trailers:key=Mem-Action,valueonly,separator=%x2C)").text()
+        == "mem: init|registry"
+    )
     assert memory.git.run("status", "--porcelain").text() == ""
 
 
