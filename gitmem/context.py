@@ -51,6 +51,11 @@ def build(env: Env, repo: str | None = None, agent: str | None = None, profile: 
         NoMemory, Refused: there is no memory; the identity does not hold.
     """
     memory = locate.find(env, repo)
+    if (memory.state / "owed.json").exists():
+        # a writer was killed before a work tree had its files
+        from gitmem.git import write
+
+        write.settle(memory)
     registry = load.current(memory)
     caller = identity.resolve(env, registry, memory, agent, profile)
     return Context(env, memory, registry, caller, now or datetime.now().astimezone())

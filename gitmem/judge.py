@@ -212,12 +212,13 @@ def edge_problems(corpus: TreeCorpus, registry: Registry) -> list[Problem]:
     problems = []
     for card_id in corpus.all_ids():
         facts = corpus.facts(card_id)
-        assert facts is not None
+        if facts is None:
+            continue
         path = corpus.path_of(card_id) or card_id
         for kind, target in facts.edges:
             other = corpus.facts(target)
-            if other is None and target not in registry.forgotten:
-                problems.append(Problem(path, 1, SUPERSEDES, f"no valid card `{target}` ({kind})"))
+            if other is None and corpus.path_of(target) is None and target not in registry.forgotten:
+                problems.append(Problem(path, 1, SUPERSEDES, f"no card `{target}` ({kind})"))
             elif other is not None and other.scope != facts.scope and kind != "overrides":
                 problems.append(Problem(path, 1, SUPERSEDES, f"`{target}` is of `{other.scope}`, this card of `{facts.scope}`"))
         if card_id in _reach(corpus, card_id):

@@ -3,26 +3,49 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 import pytest
 
+from gitmem.checks import registry_files
+from gitmem.checks.card import judge, judge_source
 from gitmem.cli.main import git_mem
+from gitmem.git.objects import REGULAR
+from gitmem.model import card as cards
 
 ROOT = Path(__file__).resolve().parents[1]
 READMES = ("README.md", "README.zh.md")
 # Commands that do not exist yet. Only a section whose heading is one of `LATER` may name them.
-NOT_YET = frozenset({"learn", "sync", "forget", "clone", "doctor", "mcp", "uninstall", "inbox", "consolidate", "capture", "distil", "review"})
+NOT_YET = frozenset(
+    {
+        "learn",
+        "sync",
+        "forget",
+        "clone",
+        "doctor",
+        "mcp",
+        "uninstall",
+        "inbox",
+        "consolidate",
+        "capture",
+        "distil",
+        "review",
+    }
+)
 LATER = ("Not yet", "还没有")
 
 _FENCE = re.compile(r"^(?: {0,3})(```+|~~~+)")
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
-_COMMAND = re.compile(r"\bgit mem ((?:-{1,2}[\w-]+(?: [A-Z]+)? )*)([a-z][a-z-]*)((?: [a-z][a-z-]*)?)([^\n]*)")
+_COMMAND = re.compile(r"git mem ((?:-{1,2}[\w-]+(?: [A-Z]+)? )*)([a-z][a-z-]*)((?: [a-z][a-z-]*)?)([^\n]*)")
+# What stands before a command: nothing, a prompt, a separator, or a column of spaces.
+_CALLED = re.compile(r"(?:^|[$(:|&,;\"`]|\s\s)\s*$")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[a-zA-Z])(?![\w-])")
 
 
@@ -38,8 +61,16 @@ class Line(NamedTuple):
 
 def documents() -> list[Path]:
     """Every Markdown document; samples of cards and sources are none."""
-    listed = [path for path in ROOT.rglob("*.md") if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)]
-    return sorted(path for path in listed if path.relative_to(ROOT).parts[0] not in ("schemas", "tests", "build", "dist"))
+    listed = [
+        path
+        for path in ROOT.rglob("*.md")
+        if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+    ]
+    return sorted(
+        path
+        for path in listed
+        if path.relative_to(ROOT).parts[0] not in ("schemas", "tests", "build", "dist")
+    )
 
 
 def names() -> list[str]:
@@ -104,11 +135,24 @@ def _anchors(name: str) -> set[str]:
 def test_every_command_of_a_document_exists(name: str) -> None:
     wrong = []
     for line in lines(name):
+        # in the reference the sentences of help texts are fenced too; its examples are indented
+        if name == "docs/cli.md" and not line.text.startswith("  git mem "):
+            continue
         for code in line.code:
-            for part in re.split(r"(?= git mem )", " " + code):
-                if (found := _COMMAND.search(part)) and (problem := _problem(line, *found.groups())):
+            for found in _calls(code):
+                if problem := _problem(line, *found.groups()):
                     wrong.append(f"{name}:{line.number}: {problem}")
     assert wrong == []
+
+
+def _calls(code: str) -> Iterator[re.Match[str]]:
+    """Each call of `git mem` in a line of code; words of an output in which it is the subject are none."""
+    starts = [
+        found.start() for found in re.finditer(r"\bgit mem ", code) if _CALLED.search(code[: found.start()])
+    ]
+    for start, end in pairwise([*starts, len(code)]):
+        if match := _COMMAND.match(code[start:end].rstrip()):
+            yield match
 
 
 def _problem(line: Line, _before: str, word: str, second: str, rest: str) -> str | None:
@@ -125,7 +169,12 @@ def _problem(line: Line, _before: str, word: str, second: str, rest: str) -> str
         if inner is None:
             return f"no command `git mem {word}{second}`"
         command, asked = inner, rest
-    known = {name for one in (*command.params, *git_mem.params) if isinstance(one, click.Option) for name in one.opts} | {"-h", "--help"}
+    known = {
+        name
+        for one in (*command.params, *git_mem.params)
+        if isinstance(one, click.Option)
+        for name in one.opts
+    } | {"-h", "--help"}
     # words in quotation marks, and what follows a comment or a column of spaces, are no options
     plain = re.split(r" # |  |[|;]", re.sub(r"\"[^\"]*\"|'[^']*'|“[^”]*”", "", asked))[0]
     unknown = [option for option in _OPTION.findall(plain) if option not in known]
@@ -137,7 +186,90 @@ def test_a_command_that_exists_is_not_called_missing() -> None:
     assert [name for name in sorted(NOT_YET) if name in git_mem.list_commands(root)] == []
 
 
+def test_every_file_that_a_document_names_exists() -> None:
+    wrong = []
+    for name in names():
+        for line in lines(name):
+            for code in line.code if not line.fenced else ():
+                if (
+                    re.fullmatch(r"(?:gitmem|schemas|templates|tests|eval|docs)/[\w./-]+", code)
+                    and not (ROOT / code).exists()
+                ):
+                    wrong.append(f"{name}:{line.number}: {code}")
+    assert wrong == []
+
+
+def test_the_card_and_the_source_of_the_format_page_pass_the_checks() -> None:
+    text = (ROOT / "docs" / "cards.md").read_text(encoding="utf-8")
+    data, words = (
+        block.encode() for block in re.findall(r"^```markdown\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    )
+    card = cards.parse(data)
+    paths = {card.evidence[0].source: words}
+    verdict = judge(cards.card_path(card), REGULAR, data, paths.get)
+    assert (verdict.problems, judge_source(card.evidence[0].source, REGULAR, words)[1]) == ((), [])
+
+
+def test_the_profile_page_shows_the_values_of_a_new_memory() -> None:
+    rows = dict(_table("docs/profiles.md", "`full`"))
+    for number, (name, profile) in enumerate(_registry("profiles").items()):
+        for field in ("max_items", "max_bytes", "threshold", "threshold_cross", "support", "brief_bytes"):
+            assert float(rows[field][number]) == float(profile[field]), (name, field)
+
+
+def test_the_card_page_shows_the_types_of_a_new_memory() -> None:
+    said = {
+        "similarity": "by similarity",
+        "progress": "when a prompt asks for progress",
+        "brief": "never by similarity",
+    }
+    rows = dict(_table("docs/cards.md", "kind of memory"))
+    types = _registry("types")
+    assert [name.strip("`") for name in rows] == list(types)
+    for name, rule in types.items():
+        kind, lifetime, writers, recalled = rows[f"`{name}`"]
+        assert kind.split(",")[0].split(" ")[0] == rule["kind"]
+        assert lifetime == ("no end" if rule["lifetime_days"] == "none" else f"{rule['lifetime_days']} days")
+        assert (writers, recalled.startswith(said[rule["recalled"]])) == (rule["writers"], True)
+
+
+def test_every_dependency_has_its_reason_written_down() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["sentence-transformers"]]
+    text = (ROOT / "docs" / "decisions" / "0002-dependencies.md").read_text(encoding="utf-8")
+    assert [one for one in {re.split(r"[<>=;\[ ]", line)[0] for line in wanted} if one not in text] == []
+
+
+def _table(name: str, head: str) -> Iterator[tuple[str, list[str]]]:
+    """Rows of the table whose first line holds `head`: first cell -> the others."""
+    inside = False
+    for line in lines(name):
+        if line.text.startswith("|") and (inside or head in line.text):
+            inside = True
+            first, *rest = (cell.strip() for cell in line.text.strip("|").split("|"))
+            if head not in line.text and set(first) - set("- "):
+                yield first, rest
+        elif inside:
+            return
+
+
+def _registry(name: str) -> dict:
+    return registry_files.read(name, (ROOT / "templates" / "registry" / f"{name}.yaml").read_bytes())[0]
+
+
 def test_the_documents_are_there() -> None:
     wanted = {"CHANGELOG.md", *READMES}
-    wanted |= {f"docs/{name}.md" for name in ("architecture", "cards", "checks", "cli", "privacy", "profiles", "recall", "hosts/claude-code")}
+    wanted |= {
+        f"docs/{name}.md"
+        for name in (
+            "architecture",
+            "cards",
+            "checks",
+            "cli",
+            "privacy",
+            "profiles",
+            "recall",
+            "hosts/claude-code",
+        )
+    }
     assert wanted - set(names()) == set()

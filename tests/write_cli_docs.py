@@ -43,7 +43,9 @@ def commands() -> Iterator[tuple[str, str, click.Command, click.Context]]:
         yield from _walk(section, name, command, root)
 
 
-def _walk(section: str, words: str, command: click.Command, parent: click.Context) -> Iterator[tuple[str, str, click.Command, click.Context]]:
+def _walk(
+    section: str, words: str, command: click.Command, parent: click.Context
+) -> Iterator[tuple[str, str, click.Command, click.Context]]:
     here = click.Context(command, info_name=words.rsplit(" ", 1)[-1], parent=parent)
     yield section, words, command, here
     if isinstance(command, click.Group):

@@ -50,7 +50,10 @@ def judge(path: str, mode: str, data: bytes, read_source: ReadSource, with_safet
         found, kinds = evidence.judge(path, card, document, read_source)
         problems.extend(found)
     if with_safety and faults_are_readable(data):
-        problems.extend(scan(path, data, "card"))
+        found_raw = scan(path, data, "card")
+        problems.extend(found_raw)
+        if card is not None and document is not None:
+            problems.extend(_decoded(path, data, card, document, {one.message for one in found_raw}))
     return Verdict(card, document, tuple(problems), kinds)
 
 
@@ -72,6 +75,23 @@ def scan(path: str, data: bytes, kind: str) -> list[Problem]:
     return [
         Problem(path, found.line, SAFETY, found.what, found.hint, (), found.severity)
         for found in safety.scan(text, kind=kind)
+    ]
+
+
+def _decoded(path: str, data: bytes, card: Card, document: Document, known: set[str]) -> list[Problem]:
+    """What the bytes do not show: an escape such as `\\u200b` or `\\x69` is a character once the YAML is read."""
+    raw = data.decode("utf-8", "replace")
+    values: list[tuple[tuple[str | int, ...], str]] = [(("conclusion",), card.conclusion or "")]
+    values.extend((("also", i), text) for i, text in enumerate(card.also))
+    values.extend((("tags", i), text) for i, text in enumerate(card.tags))
+    values.extend((("evidence", i, "quote"), item.quote) for i, item in enumerate(card.evidence))
+    values.extend(((key,), str(value)) for key, value in card.extra.items())
+    return [
+        Problem(path, document.line(where), SAFETY, found.what, found.hint, (), found.severity)
+        for where, text in values
+        if text not in raw
+        for found in safety.scan(text, kind="card")
+        if found.what not in known
     ]
 
 

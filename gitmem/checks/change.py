@@ -15,6 +15,7 @@ from gitmem.checks import card as card_check
 from gitmem.checks import registry_files
 from gitmem.checks.problem import APPEND_ONLY, EVIDENCE, SCHEMA, SCOPE, SUPERSEDES, Problem
 from gitmem.git.objects import REGULAR, Change
+from gitmem.model import card as cards
 from gitmem.model import ids, layers, live
 from gitmem.model import source as sources
 from gitmem.model.card import EDGES, Card
@@ -59,6 +60,8 @@ class Commit:
 class _Found:
     problems: list[Problem] = field(default_factory=list)
     cards: dict[str, tuple[str, Card, Document]] = field(default_factory=dict)
+    edited: set[str] = field(default_factory=set)
+    kinds: dict[str, str] = field(default_factory=dict)
 
 
 def judge(commit: Commit) -> list[Problem]:
@@ -112,6 +115,7 @@ def _card(commit: Commit, change: Change, found: _Found) -> None:
             Problem(change.path, document.line(("id",)), SCHEMA, f"the id `{card.id}` is taken by {other}", "git mem new draws a fresh one")
         )
     if change.old is not None:
+        found.edited.add(card.id)
         found.problems.extend(_edited(commit, change, card, document))
     found.cards[card.id] = (change.path, card, document)
 
@@ -152,12 +156,8 @@ def _source(commit: Commit, change: Change, found: _Found) -> None:
         found.problems.append(Problem(change.path, 1, APPEND_ONLY, "a source never changes", "restore it: git checkout HEAD -- " + change.path))
     source, problems = card_check.judge_source(change.path, change.new.mode, data)
     found.problems.extend(problems)
-    if source is not None and commit.agent not in (None, LEARNER) or (source is not None and not commit.person and commit.agent is None):
-        assert source is not None
-        if source.kind != "statement":
-            found.problems.append(
-                Problem(change.path, 1, EVIDENCE, f"an agent brings no source of kind `{source.kind}`", "conversations are captured by git mem learn, files by git mem import")
-            )
+    if source is not None:
+        found.kinds[change.path] = source.kind
 
 
 def _brief(commit: Commit, change: Change) -> list[Problem]:
@@ -202,14 +202,16 @@ def _deleted(commit: Commit, change: Change) -> list[Problem]:
 def _edited(commit: Commit, change: Change, card: Card, document: Document) -> list[Problem]:
     """People may edit a card's text by hand; what identifies it stays."""
     assert change.old is not None
-    if commit.merge or commit.corpus.facts(card.id) is None:
+    if commit.merge:
         return []
     if commit.agent is not None or not commit.person:
         return [
             Problem(change.path, 1, APPEND_ONLY, "an agent does not change a card that is there", f'git mem supersede {ids.short(card.id)} "…"')
         ]
     before = commit.corpus.facts(card.id)
-    assert before is not None
+    if before is None:
+        # it never passed the checks: this mends it
+        return []
     problems = []
     for key, old, new in (
         ("scope", before.scope, card.scope),
@@ -225,9 +227,8 @@ def _edited(commit: Commit, change: Change, card: Card, document: Document) -> l
 
 def _edges(commit: Commit, found: _Found) -> None:
     """Every edge of a new card: its target is there, of the right scope, and still open in the parent."""
-    changed_only = {change.path for change in commit.changes if change.old is not None}
     for path, card, document in found.cards.values():
-        if path in changed_only and commit.corpus.facts(card.id) is not None:
+        if card.id in found.edited and commit.corpus.facts(card.id) is not None:
             continue
         for kind in EDGES:
             for target in getattr(card, kind):
@@ -272,7 +273,7 @@ def _edge(commit: Commit, found: _Found, path: str, card: Card, document: Docume
         by = live.superseded_by(commit.corpus, target, commit.now)
         if by and not (kind == "supersedes" and all(_split(commit, other, card) for other in by)):
             return problem(f"`{target}` was already superseded by `{by[0]}`", f"point at the newest card: git mem show {ids.short(by[0])}")
-    if kind == "supersedes" and _same_content(facts, card):
+    if kind == "supersedes" and _same_content(commit, facts, card):
         return problem(f"`{target}` says the same", f"git mem confirm {ids.short(target)} says it again")
     return []
 
@@ -292,8 +293,19 @@ def import_source(card: Card) -> str | None:
     return None
 
 
-def _same_content(facts: live.Facts, card: Card) -> bool:
-    return facts.l0 == layers.l0(card) and not card.body.strip() and not card.evidence
+def _same_content(commit: Commit, facts: live.Facts, card: Card) -> bool:
+    """Whether a replacement says and means nothing that its target does not."""
+    if facts.l0 != layers.l0(card):
+        return False
+    data = commit.read_source(commit.corpus.path_of(facts.id) or "")
+    before = cards.read(data)[0] if data is not None else None
+    return before is not None and _content(before) == _content(card)
+
+
+def _content(card: Card) -> tuple[object, ...]:
+    return (
+        card.type, layers.l0(card), card.body.strip(), set(card.also), set(card.tags), card.valid_from, card.expires, card.importance,
+    )  # fmt: skip
 
 
 def _cyclic(commit: Commit, found: _Found, start: str) -> bool:
@@ -321,7 +333,7 @@ def _did_you_mean(commit: Commit, found: _Found, target: str, scope: str) -> str
         return "git mem search finds the card that is meant"
     facts = commit.corpus.facts(near[0])
     l0 = facts.l0 if facts else layers.l0(found.cards[near[0]][1]) if near[0] in found.cards else ""
-    return f"did you mean `{near[0]}`" + (f" ({layers.shorten(l0, 80)})?" if l0 else "?")
+    return f"did you mean `{near[0]}`" + (f" ({layers.shorten(l0, 80)})" if l0 else "?")
 
 
 def _rights(commit: Commit, found: _Found) -> None:
@@ -329,12 +341,18 @@ def _rights(commit: Commit, found: _Found) -> None:
     if commit.registry is None:
         return
     registry = commit.registry
-    authors = {card.author for _, card, _ in found.cards.values() if card.author in registry.agents}
+    # a person who edits a card by hand does not become its author
+    fresh = [entry for entry in found.cards.values() if entry[1].id not in found.edited]
+    authors = {card.author for _, card, _ in fresh if card.author in registry.agents}
     agent = commit.agent
     if agent is None and authors:
         agent = sorted(authors)[0]
+    if commit.agent is None and commit.person and agent is not None and not commit.merge:
+        for path, card, _ in found.cards.values():
+            if card.id in found.edited and commit.corpus.facts(card.id) is not None:
+                found.problems.append(Problem(path, 1, APPEND_ONLY, "an agent does not change a card that is there", "commit your own edits apart from an agent's cards"))
     if agent is not None and agent != LEARNER:
-        for path, card, document in found.cards.values():
+        for path, card, document in fresh:
             if card.author in registry.agents and card.author != agent:
                 found.problems.append(
                     Problem(path, document.line(("author",)), SCOPE, f"the commit is by `{agent}`, the card by `{card.author}`")
@@ -351,6 +369,11 @@ def _rights(commit: Commit, found: _Found) -> None:
     for change in commit.changes:
         if change.path.startswith(("registry/", "briefs/")):
             found.problems.append(Problem(change.path, 1, SCOPE, f"`{name}` may not write `{change.path.split('/')[0]}/`", "that is for people"))
+    for path, kind in found.kinds.items():
+        if agent != LEARNER and kind != "statement":
+            found.problems.append(
+                Problem(path, 1, EVIDENCE, f"an agent brings no source of kind `{kind}`", "conversations are captured by git mem learn, files by git mem import")
+            )
     for path, card, document in found.cards.values():
         rule = registry.types.get(card.type or "")
         if rule is not None and rule.writers == "people":

@@ -102,10 +102,9 @@ def _difference(item: Evidence, turn: sources.Turn, source: sources.Source) -> t
     if where is not None:
         return (f"the words stand in turn {where.number} ({where.role}), not in turn {turn.number}",)
     near = fold.nearest(item.quote, turn.text)
-    width = max(len("card    quote"), len(label))
-    lines = [f"{'card    quote':<{width}}: {shorten(_flat(item.quote), 160)}"]
+    lines = [f"card    quote: {shorten(_flat(item.quote), 160)}"]
     shown = near.near if near and near.near else turn.text
-    lines.append(f"{label:<{width}}: {shorten(_flat(_around(turn.text, shown)), 200)}")
+    lines.append(f"{label}: {shorten(_flat(_around(turn.text, shown)), 200)}")
     if near:
         quote_char = f"`{near.quote_char}` here" if near.quote_char else "the quote ends here"
         text_char = f"`{near.text_char}` there" if near.text_char else "the turn ends there"

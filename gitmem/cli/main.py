@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
     "profile": (OTHER, "profiles", "profile", "Show what each kind of agent hears"),
     "disconnect": (OTHER, "connecting", "disconnect", "Take out what connect wrote"),
     "check": (OTHER, "checking", "check", "Check the memory, or what is about to be committed"),
+    "doctor": (OTHER, "doctor", "doctor", "Find what is wrong, and the line that mends it"),
     "off": (OTHER, "switches", "off", "Switch recall off, here or for a while"),
     "log": (OTHER, "logbook", "log", "Show what was written and what was recalled"),
     "path": (OTHER, "status", "path", "Print where the memory is"),
@@ -49,6 +50,7 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
     "index": (PLUMBING, "checking", "index", "Bring the index up to date"),
     "hook": (PLUMBING, "connecting", "hook", "Answer one event of a host"),
     "hooks": (PLUMBING, "checking", "hooks", "Install, inspect and run the memory's git hooks"),
+    "mcp": (PLUMBING, "serving", "mcp", "Serve the memory to clients of the Model Context Protocol"),
 }
 
 # What people type first, and the command that is meant.
@@ -58,6 +60,7 @@ GUESSES = {
     "revert": "undo", "replace": "supersede", "correct": "supersede", "update": "supersede", "projects": "project", "agents": "agent",
     "profiles": "profile", "verify": "check", "lint": "check", "where": "path", "history": "log", "mute": "off", "explain": "why",
     "install": "connect", "setup": "init", "create": "init",
+    "diagnose": "doctor", "health": "doctor", "serve": "mcp",
 }  # fmt: skip
 
 

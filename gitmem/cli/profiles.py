@@ -27,6 +27,7 @@ FIELDS = {
     "threshold_cross": "the same where card and prompt share no script",
     "support": "share of the prompt's rare words that the card must hold",
     "brief_bytes": "bytes at the start of a session",
+    "also": "who hears it too: sub-agents of a host, scripts that run one",
 }
 
 

@@ -170,6 +170,18 @@ def _folder(one: Broken) -> str:
     return one.path.split("/")[1]
 
 
+def told(context: Context, text: str) -> tuple[str, dict[str, Any]]:
+    """The card an id names, as `show` prints it and as its `--json` has it."""
+    catalogue = cards_now(context)
+    try:
+        one = _find(context, catalogue, text, (text,))
+        if isinstance(one, Broken):
+            return broken_text(context, one), broken_json(one)
+        return story_text(context, one, text), story_json(one)
+    finally:
+        catalogue.close()
+
+
 def _find(context: Context, catalogue: Catalogue, text: str, all_words: tuple[str, ...]) -> Story | Broken:
     """The one card an id names, as far as the caller may read it."""
     prefix = ids.normal_prefix(text)

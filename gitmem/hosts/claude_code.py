@@ -1,10 +1,4 @@
-"""What `git mem connect claude-code` writes into Claude Code's own configuration, and takes out again.
-
-In: the text of `settings.json` (None: there is no such file) and of the skill. Out: new text, or a plan
-of files to write. Nothing here touches the disk; `gitmem.hosts.files` does.
-
-The journal tells how to undo: it holds places in the written text and white space, never the person's
-own settings, which may carry keys and tokens.
+"""Claude Code: what `git mem connect claude-code` writes into its configuration, and takes out again.
 
 Source: Claude Code's documentation of hooks, settings and skills (seconds for `timeout`; SessionEnd hooks
 share 1.5 s unless a settings file asks for more).
@@ -12,41 +6,23 @@ share 1.5 s unless a settings file asks for more).
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from gitmem import resources
-from gitmem.errors import Refused
-from gitmem.hosts.claude_code_hooks import (
-    TIMEOUTS_S,
-    group,
-    others,
-    our_places,
-    runs_in,
-)
+from gitmem.config import Env
+from gitmem.errors import MemError, Refused
+from gitmem.hosts import files, hook_settings, own_file
 from gitmem.hosts.files import FileWrite, Plan
-from gitmem.hosts.json_edit import Splice, insert, inverse, remove, splice
-from gitmem.hosts.json_read import SPACE, parse
+from gitmem.hosts.hook_groups import Spec
+from gitmem.hosts.hook_settings import Edited, Journal
+from gitmem.hosts.protocol import LOOK, OK, Connection, Finding, Removal
 
-
-class Journal(TypedDict):
-    """How to undo a connect. Plain JSON; keep it until `disconnect`."""
-
-    version: int
-    sha256: str  # of the written text, UTF-8
-    created: bool  # there was no file
-    blank: str | None  # the whole former text where it was white space only
-    existed: dict[str, str]  # "", "hooks", "hooks/<event>" as far as there -> white space of an empty one
-    undo: list[list[Any]]  # [start, end, text], one after the other, positions in characters
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    text: str
-    journal: Journal | None  # None: connected already, by whom is not known
+TIMEOUTS_S = {"SessionStart": 5, "UserPromptSubmit": 5, "SessionEnd": 2}
+SPEC = Spec("claude-code", TIMEOUTS_S, {"SessionStart": "startup|resume|clear|compact"})
+MANAGED = Path("/etc/claude-code/managed-settings.json")
 
 
 def config_dir(env: Mapping[str, str]) -> Path:
@@ -66,86 +42,24 @@ def settings_path(config_dir: Path) -> Path:
     return config_dir / "settings.json"
 
 
-def connect(text: str | None, journal: Journal | None = None) -> Connection:
-    """Add our hook to every event that has none.
-
-    Args:
-        text: the settings as they are, byte order mark and line ends included; None without a file.
-        journal: of an earlier connect that was not undone, so that undoing goes back behind both.
-
-    Raises:
-        Refused: malformed settings, naming line and column; or a `hooks` of another shape.
-    """
-    old = text or ""
-    missing = [event for event in TIMEOUTS_S if event not in connected(text)]
-    if not missing:
-        return Connection(old, journal)
-    new, undo = old, []
-    for event in missing:
-        edits = insert(new, ("hooks", event), group(event))
-        undo = _listed(inverse(new, edits)) + undo
-        new = splice(new, edits)
-    _same_but_ours(old, new)
-    created, blank, existed = text is None, old if text is not None and _is_blank(old) else None, _there(old)
-    if journal:
-        existed = {path: inside for path, inside in existed.items() if path in journal["existed"]}
-        created, blank = journal["created"], journal["blank"]
-        if journal["sha256"] == _sha256(old):
-            existed, undo = journal["existed"], undo + journal["undo"]
-    return Connection(
-        new,
-        Journal(version=1, sha256=_sha256(new), created=created, blank=blank, existed=existed, undo=undo),
-    )
+def connect(text: str | None, journal: Journal | None = None) -> Edited:
+    """`hook_settings.connect` for Claude Code."""
+    return hook_settings.connect(SPEC, text, journal)
 
 
 def disconnect(text: str | None, journal: Journal | None = None) -> str | None:
-    """Take our hooks out.
-
-    Returns:
-        The settings as they were before `connect`, byte for byte, if they were not changed since; else
-        the present ones without our hooks and without what was made to hold them. None: there is
-        nothing left to keep in a file that we made.
-
-    Raises:
-        Refused: malformed settings, naming line and column.
-    """
-    if text is None:
-        return None
-    if journal and journal["sha256"] == _sha256(text):
-        for start, end, former in journal["undo"]:
-            text = text[:start] + former + text[end:]
-    elif _is_blank(text):
-        return text
-    existed = journal["existed"] if journal else {}
-    before = text
-    while not _is_blank(text) and (path := next(our_places(parse(text)), None)):
-        text = _take_out(text, path, existed)
-    if not _is_blank(text):
-        _same_but_ours(before, text)
-    if journal and _is_empty(text):
-        return None if journal["created"] else text if journal["blank"] is None else journal["blank"]
-    return text
+    """`hook_settings.disconnect` for Claude Code."""
+    return hook_settings.disconnect(SPEC, text, journal)
 
 
 def connected(text: str | None) -> set[str]:
-    """The events under which our hook stands, wherever it was moved and whatever its timeout.
-
-    Raises:
-        Refused: malformed settings, naming line and column.
-    """
-    if text is None or _is_blank(text):
-        return set()
-    hooks = parse(text).root.get("hooks")
-    events = {item.key for item in hooks.items if item.key} if hooks else set()
-    return {event for event in events if runs_in(hooks.get(event))}  # type: ignore[union-attr, arg-type]
+    """`hook_settings.connected` for Claude Code."""
+    return hook_settings.connected(SPEC, text)
 
 
 def switched_off(text: str | None) -> bool:
     """Whether these settings keep all hooks from running, ours too (`disableAllHooks`)."""
-    if text is None or _is_blank(text):
-        return False
-    node = parse(text).root.get("disableAllHooks")
-    return node is not None and node.value is True
+    return hook_settings.is_true(text, "disableAllHooks")
 
 
 def skill_path(config_dir: Path) -> Path:
@@ -157,98 +71,100 @@ def skill_bytes() -> bytes:
 
 
 def write_skill(config_dir: Path, current: bytes | None, written_sha256: str | None = None) -> Plan:
-    """Plan the skill's file.
-
-    Args:
-        current: what the file holds now; None without a file.
-        written_sha256: of what we last wrote there, if we did.
-
-    Raises:
-        Refused: somebody else wrote or changed the file.
-    """
-    path, new = skill_path(config_dir), skill_bytes()
-    if current == new:
-        return ()
-    if current is not None and hashlib.sha256(current).hexdigest() != written_sha256:
-        raise Refused(f"`{path}` is not what git mem wrote", [f"mv '{path}' '{path}.mine'", "connect again"])
-    return (FileWrite(path, new),)
+    """`own_file.write` for the skill."""
+    return own_file.write(skill_path(config_dir), skill_bytes(), current, written_sha256)
 
 
 def remove_skill(
     config_dir: Path, current: bytes | None, written_sha256: str | None = None, made: Sequence[Path] = ()
 ) -> Plan:
-    """Plan to take the skill away; a file that was changed since stays.
+    """`own_file.remove` for the skill.
 
     Args:
         made: further folders that connecting made (as `files.apply` returned them).
     """
-    ours = {written_sha256, hashlib.sha256(skill_bytes()).hexdigest()}
-    if current is None or hashlib.sha256(current).hexdigest() not in ours:
-        return ()
-    path = skill_path(config_dir)
-    return (FileWrite(path, None, folders=tuple({path.parent: None, **dict.fromkeys(made)})),)
+    plan = own_file.remove(skill_path(config_dir), skill_bytes(), current, written_sha256)
+    return tuple(replace(write, folders=tuple({**dict.fromkeys((*write.folders, *made))})) for write in plan)
 
 
-def _take_out(text: str, path: tuple[int, ...], existed: Mapping[str, str]) -> str:
-    """Cut one hook, then upwards whatever is empty without it and was not there before us."""
-    doc = parse(text)
-    event = f"hooks/{doc.root.items[path[0]].node.items[path[1]].key}"
-    doc = parse(splice(text, remove(doc, path)))
-    shell = doc.at(path[:3])
-    # A group with anything else in it (a key or a comment of the person's own) stays.
-    only_frame = {item.key for item in shell.items} <= {"matcher", "hooks"}
-    if not (only_frame and doc.is_bare(doc.at(path[:4])) and not doc.comments_in(shell.start, shell.end)):
-        return doc.text
-    doc = parse(splice(doc.text, remove(doc, path[:3], existed.get(event, ""))))
-    for depth, name, outer in ((2, event, "hooks"), (1, "hooks", "")):
-        siblings = [item.key for item in doc.at(path[: depth - 1]).items]
-        # Without the last of two equal keys the hidden one would come to life.
-        is_twin = siblings.count(siblings[path[depth - 1]]) > 1
-        if name in existed or is_twin or not doc.is_bare(doc.at(path[:depth])):
-            break
-        doc = parse(splice(doc.text, remove(doc, path[:depth], existed.get(outer, ""))))
-    return doc.text
+class ClaudeCode:
+    """See `gitmem.hosts.protocol.Host`."""
+
+    name = SPEC.host
+    command = SPEC.command
+    timeout_s = 5.0
+    unheard = (LOOK, "start a new session of the host and type something")
+
+    @property
+    def events(self) -> int:
+        return len(TIMEOUTS_S)
+
+    def folder(self, env: Env) -> Path | None:
+        try:
+            return config_dir(env.vars)
+        except Refused:
+            return None
+
+    def connect(self, place: Path, env: Env, note: dict[str, Any]) -> Connection:
+        settings, skill = settings_path(place), skill_path(place)
+        old = files.read_text(settings)
+        made = connect(old, note.get("settings"))
+        skill_plan = write_skill(place, files.read_bytes(skill), note.get("skill_sha256"))
+        hooks = (FileWrite(settings, made.text.encode()),) if made.text != old else ()
+        return Connection(
+            (*hooks, *skill_plan),
+            {"settings": made.journal, "skill_sha256": own_file.sha256(skill_bytes())},
+            ((settings, hook_settings.counted(SPEC, made.text)), (skill, "")),
+        )
+
+    def disconnect(self, place: Path, env: Env, note: dict[str, Any]) -> Removal:
+        settings, skill = settings_path(place), skill_path(place)
+        old = files.read_text(settings)
+        new = disconnect(old, note.get("settings"))
+        plan: list[FileWrite] = []
+        removed: list[tuple[Path, str]] = []
+        if new != old:
+            plan.append(FileWrite(settings, None if new is None else new.encode()))
+            removed.append((settings, hook_settings.counted(SPEC, old)))
+        current = files.read_bytes(skill)
+        if taken := remove_skill(place, current, note.get("skill_sha256")):
+            plan.extend(taken)
+            removed.append((skill, ""))
+        left = (skill,) if current is not None and note and not taken else ()
+        return Removal(tuple(plan), tuple(removed), left)
+
+    def installed(self, place: Path, env: Env) -> int:
+        return len(connected(files.read_text(settings_path(place))))
+
+    def switched_off(self, place: Path, env: Env) -> str | None:
+        here = env.cwd / ".claude"
+        for path in (MANAGED, settings_path(place), here / "settings.json", here / "settings.local.json"):
+            try:
+                text = files.read_text(path)
+                if switched_off(text):
+                    return f"`disableAllHooks` in {path}"
+                if path == MANAGED and hook_settings.is_true(text, "allowManagedHooksOnly"):
+                    return f"`allowManagedHooksOnly` in {path}"
+            except MemError:
+                continue  # a file that the host cannot read either
+        return None
+
+    def findings(self, place: Path, env: Env) -> Iterator[Finding]:
+        skill = skill_path(place)
+        if files.read_bytes(skill) == skill_bytes():
+            yield Finding(OK, "skill", str(skill))
+        else:
+            yield Finding(
+                LOOK, "skill", f"{skill} is missing or not what git mem writes", f"git mem connect {self.name}"
+            )
+
+    def sample(self, prompt: str, session: str, cwd: Path) -> dict[str, Any]:
+        return {
+            "session_id": session,
+            "cwd": str(cwd),
+            "hook_event_name": "UserPromptSubmit",
+            "prompt": prompt,
+        }
 
 
-def _there(text: str) -> dict[str, str]:
-    """Which of the containers that we may need exist, with the white space inside the empty ones."""
-    if _is_blank(text):
-        return {}
-    root = parse(text).root
-    nodes = {"": root}
-    if hooks := root.get("hooks"):
-        nodes |= {"hooks": hooks, **{f"hooks/{item.key}": item.node for item in hooks.items}}
-    inside = {name: text[n.start + 1 : n.end - 1] for name, n in nodes.items()}
-    return {name: blank if _is_blank(blank) else "" for name, blank in inside.items()}
-
-
-def _same_but_ours(before: str, after: str) -> None:
-    """The last guard before anything is written: all that is not ours must read the same.
-
-    Raises:
-        Refused: it does not.
-    """
-    first, second = ({} if _is_blank(text) else others(parse(text).root) for text in (before, after))
-    if first != second:
-        raise Refused("cannot edit these settings without changing something else", ["edit them by hand"])
-
-
-def _is_blank(text: str) -> bool:
-    return not text.strip(SPACE + "\ufeff")
-
-
-def _is_empty(text: str) -> bool:
-    """White space, or an object with nothing inside and nothing around it."""
-    if _is_blank(text):
-        return True
-    doc = parse(text)
-    return doc.root.kind == "object" and not doc.root.items and not doc.comments
-
-
-def _listed(edits: Sequence[Splice]) -> list[list[Any]]:
-    """Edits of one text as steps to take one after the other: the last place first."""
-    return [[e.start, e.end, e.new] for e in sorted(edits, key=lambda e: e.start, reverse=True)]
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+HOST = ClaudeCode()

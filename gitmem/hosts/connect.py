@@ -7,10 +7,9 @@ holds places and hashes, never the person's own settings.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,29 +17,23 @@ from gitmem.authoring import projects
 from gitmem.config import Env
 from gitmem.context import Context
 from gitmem.errors import Refused
-from gitmem.hosts import claude_code, files
-from gitmem.hosts.files import FileWrite, Plan
+from gitmem.hosts import files, known
+from gitmem.hosts.files import FileWrite
 from gitmem.model.registry import Agent
 
-# host -> the folder in HOME that shows that somebody uses it
-HOSTS = {
-    "claude-code": ".claude",
-    "codex": ".codex",
-    "hermes": ".hermes",
-    "pi": ".pi",
-    "openclaw": ".openclaw",
-}
-CONNECTABLE = ("claude-code",)
+CONNECTABLE = tuple(known.MODULES)
+HOSTS = (*CONNECTABLE, *(name for name in known.WAITING if name not in CONNECTABLE))
 
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """`wrote`: files and what of ours stands in them; `already`: they held it before this call."""
+    """`wrote`: files and what of ours stands in them; `already`: they held it before this call; `you`: what is left to the person."""
 
     host: str
     agent: Agent
     wrote: tuple[tuple[Path, str], ...]
     already: bool
+    you: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +59,7 @@ class Found:
 
     @property
     def connected(self) -> bool:
-        return self.agent is not None and self.hooks == len(claude_code.TIMEOUTS_S)
+        return self.agent is not None and self.hooks >= known.host(self.host).events
 
 
 def connectable(hosts: Sequence[str]) -> None:
@@ -100,27 +93,22 @@ def connect(context: Context, host: str, profile: str | None = None, read: Seque
         Refused: the host cannot be connected, its settings cannot be edited, the caller is no person.
     """
     connectable([host])
-    place = claude_code.config_dir(context.env.vars)
+    how = known.host(host)
+    place = how.folder(context.env)
+    if place is None:
+        raise Refused(f"cannot tell where `{host}` keeps its settings", ["set HOME"])
     record = _record(context, host)
-    note = record["places"].get(str(place), {})
-    settings, skill = claude_code.settings_path(place), claude_code.skill_path(place)
-    old = files.read_text(settings)
-    made = claude_code.connect(old, note.get("settings"))
-    skill_plan = claude_code.write_skill(place, files.read_bytes(skill), note.get("skill_sha256"))
-    plan: Plan = (*((FileWrite(settings, made.text.encode()),) if made.text != old else ()), *skill_plan)
+    before = record["places"].get(str(place), {})
+    made = how.connect(place, context.env, before)
     agent = _register(context, host, profile, read)
-    note = {
-        "settings": made.journal,
-        "skill_sha256": hashlib.sha256(claude_code.skill_bytes()).hexdigest(),
-        "made": note.get("made", []),
-    }
+    note = {**made.note, "made": before.get("made", [])}
     # noted first: a crash between the two leaves a note that fits no file, and disconnecting then goes by what it finds
     _keep(context, host, {**record, "places": {**record["places"], str(place): note}})
-    folders = files.apply(plan)
+    folders = files.apply(made.plan)
     note["made"] = list(dict.fromkeys([*note["made"], *map(str, folders)]))
     _keep(context, host, {**record, "places": {**record["places"], str(place): note}})
     _set(context, host, host)
-    return Connected(host, agent, ((settings, _hooks(made.text)), (skill, "")), already=not plan)
+    return Connected(host, agent, made.wrote, already=not made.plan, you=made.you)
 
 
 def disconnect(context: Context | None, env: Env, host: str) -> Disconnected:
@@ -134,8 +122,18 @@ def disconnect(context: Context | None, env: Env, host: str) -> Disconnected:
     removed: list[tuple[Path, str]] = []
     left: list[Path] = []
     plan: list[FileWrite] = []
-    for place in dict.fromkeys([*record["places"], str(claude_code.config_dir(env.vars))]):
-        plan += _take_out(Path(place), record["places"].get(place, {}), removed, left)
+    how = known.host(host)
+    usual = how.folder(env)
+    for place in dict.fromkeys([*record["places"], *([str(usual)] if usual else ())]):
+        note = record["places"].get(place, {})
+        out = how.disconnect(Path(place), env, note)
+        made = tuple(Path(folder) for folder in note.get("made", ()))
+        plan += [
+            replace(write, folders=(*write.folders, *made)) if write.new_bytes is None else write
+            for write in out.plan
+        ]
+        removed += out.removed
+        left += out.left
     revoked = shared = False
     name = context.memory.setting(key(host)) if context else None
     if context and name is not None:
@@ -156,43 +154,18 @@ def disconnect(context: Context | None, env: Env, host: str) -> Disconnected:
 
 def found(context: Context | None, env: Env, host: str) -> Found:
     """What there is of a host on this computer, and whether it is connected to this memory."""
-    folder = (
-        claude_code.config_dir(env.vars)
-        if host == "claude-code"
-        else env.home / HOSTS[host]
-        if env.home
-        else None
-    )
+    if host in known.MODULES:
+        folder = known.host(host).folder(env)
+    else:
+        folder = env.home / known.WAITING[host] if env.home else None
     folder = folder if folder is not None and folder.is_dir() else None
     agent = context.memory.setting(key(host)) if context else None
     if host not in CONNECTABLE or folder is None:
         return Found(host, folder, 0, agent)
     try:
-        text = files.read_text(claude_code.settings_path(folder))
-        return Found(host, folder, len(claude_code.connected(text)), agent)
+        return Found(host, folder, known.host(host).installed(folder, env), agent)
     except Refused as error:
         return Found(host, folder, 0, agent, error.message)
-
-
-def _take_out(
-    place: Path, note: dict[str, Any], removed: list[tuple[Path, str]], left: list[Path]
-) -> list[FileWrite]:
-    settings, skill = claude_code.settings_path(place), claude_code.skill_path(place)
-    folders = tuple(Path(folder) for folder in note.get("made", ()))
-    old = files.read_text(settings)
-    new = claude_code.disconnect(old, note.get("settings"))
-    plan: list[FileWrite] = []
-    if new != old:
-        plan.append(FileWrite(settings, None if new is None else new.encode(), folders=folders))
-        removed.append((settings, _hooks(old)))
-    current = files.read_bytes(skill)
-    taken = claude_code.remove_skill(place, current, note.get("skill_sha256"), folders)
-    if taken:
-        plan.extend(taken)
-        removed.append((skill, ""))
-    elif current is not None and note:
-        left.append(skill)
-    return plan
 
 
 def _register(context: Context, host: str, profile: str | None, read: Sequence[str]) -> Agent:
@@ -205,11 +178,6 @@ def _register(context: Context, host: str, profile: str | None, read: Sequence[s
     fresh = before is None or before.status != "active"
     agent, _, _ = projects.add_agent(context, host, chosen, tuple(read), tuple(write), renew=fresh)
     return agent
-
-
-def _hooks(text: str | None) -> str:
-    count = len(claude_code.connected(text))
-    return f"{count} hook{'' if count == 1 else 's'}"
 
 
 def key(host: str) -> str:
@@ -227,7 +195,7 @@ def _file(context: Context, host: str) -> Path:
 
 
 def _record(context: Context, host: str) -> dict[str, Any]:
-    """What was noted: host folder -> journal of its settings, hash of the skill, folders that were made."""
+    """What was noted: the host's folder -> its own note, and the folders that were made."""
     try:
         kept = json.loads(_file(context, host).read_text(encoding="utf-8"))
         if kept["version"] == 1 and isinstance(kept["places"], dict):

@@ -18,15 +18,12 @@ from gitmem import identity
 from gitmem.context import Context
 from gitmem.errors import MemError
 from gitmem.git import locate
-from gitmem.hosts import claude_code, connect, files
-from gitmem.hosts.claude_code_events import TRIAL_SESSION
-from gitmem.hosts.claude_code_hooks import COMMAND, TIMEOUTS_S
+from gitmem.hosts import connect, known
+from gitmem.hosts.events import TRIAL_SESSION
 from gitmem.hosts.hook import GUARDS
-from gitmem.hosts.json_read import parse
+from gitmem.hosts.protocol import FIX, LOOK, OK, Finding, Host
 from gitmem.recall import log
 
-OK, FIX, LOOK = "ok", "FIX", "look"
-MANAGED = Path("/etc/claude-code/managed-settings.json")
 # What would make the trial another call than the host's own.
 _NOT_THE_HOSTS = ("GIT_MEM_AGENT", "GIT_MEM_TOKEN", "GIT_MEM_OFF", "CLAUDE_CODE_ENTRYPOINT", *GUARDS)
 
@@ -42,46 +39,32 @@ class Trial:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """`level` is `ok`, `FIX` or `look`; `fix`: what to do about it, mostly a command."""
-
-    level: str
-    what: str
-    words: str
-    fix: str = ""
-
-
 def trial(context: Context, host: str) -> Trial:
     """Ask, as the host would, for the newest card that its agent hears. Nothing of the call is remembered."""
     sample = _sample(context, host)
-    event = {
-        "session_id": TRIAL_SESSION,
-        "cwd": str(context.memory.root),
-        "hook_event_name": "UserPromptSubmit",
-        "prompt": f"As I usually do: {sample}",
-    }
+    how = known.host(host)
+    event = how.sample(f"As I usually do: {sample}", TRIAL_SESSION, context.memory.root)
     for attempt in (1, 2):
-        found = _run(context, json.dumps(event).encode(), bool(sample))
+        found = _run(context, how, json.dumps(event).encode(), bool(sample))
         # the first call of all also fills the disk's cache
         if found.answered or attempt == 2 or not (sample and found.reached):
             break
     return found
 
 
-def _run(context: Context, event: bytes, asked: bool) -> Trial:
+def _run(context: Context, how: Host, event: bytes, asked: bool) -> Trial:
     variables = {key: value for key, value in context.env.vars.items() if key not in _NOT_THE_HOSTS}
     before = len(log.entries(context.memory.state))
     began = time.monotonic()
     try:
         done = subprocess.run(
-            COMMAND,
+            how.command,
             shell=True,
             input=event,
             capture_output=True,
             env=variables,
             cwd=context.env.cwd,
-            timeout=TIMEOUTS_S["UserPromptSubmit"],
+            timeout=how.timeout_s,
         )
     except subprocess.TimeoutExpired:
         return Trial(False, asked, False, time.monotonic() - began, "it did not end")
@@ -130,51 +113,21 @@ def check(context: Context, host: str) -> list[Finding]:
 
 
 def _files(context: Context, host: str) -> Iterator[Finding]:
-    folder = claude_code.config_dir(context.env.vars)
-    settings, skill = claude_code.settings_path(folder), claude_code.skill_path(folder)
-    again = f"git mem connect {host}"
+    how, env, again = known.host(host), context.env, f"git mem connect {host}"
+    place = how.folder(env)
+    if place is None:
+        yield Finding(FIX, "hooks", f"cannot tell where `{host}` keeps its settings", "set HOME")
+        return
     try:
-        text = files.read_text(settings)
-        here = claude_code.connected(text)
+        here = how.installed(place, env)
     except MemError as error:
         yield Finding(FIX, "hooks", error.message, "mend it, then " + again)
         return
-    missing = [event for event in TIMEOUTS_S if event not in here]
-    if missing:
-        yield Finding(FIX, "hooks", f"none for {', '.join(missing)} in {settings}", again)
-    else:
-        yield Finding(OK, "hooks", f"{len(here)} of {len(TIMEOUTS_S)} in {settings}")
-    for path, words in _switched_off(context.env.cwd, settings):
-        yield Finding(
-            FIX, "switched off", f"{words} in {path} keeps our hooks from running", f"take it out of {path}"
-        )
-    if files.read_bytes(skill) == claude_code.skill_bytes():
-        yield Finding(OK, "skill", str(skill))
-    else:
-        yield Finding(LOOK, "skill", f"{skill} is missing or not what git mem writes", again)
-
-
-def _switched_off(cwd: Path, settings: Path) -> Iterator[tuple[Path, str]]:
-    """Settings files, of everybody or of this folder, that keep hooks from running."""
-    for path in (
-        MANAGED,
-        settings,
-        cwd / ".claude" / "settings.json",
-        cwd / ".claude" / "settings.local.json",
-    ):
-        try:
-            text = files.read_text(path)
-            if claude_code.switched_off(text):
-                yield path, "`disableAllHooks`"
-            if (
-                path == MANAGED
-                and text
-                and (only := parse(text).root.get("allowManagedHooksOnly"))
-                and only.value is True
-            ):
-                yield path, "`allowManagedHooksOnly`"
-        except MemError:
-            continue  # a file that the host cannot read either
+    level = OK if here >= how.events else FIX
+    yield Finding(level, "hooks", f"{here} of {how.events} in {place}", "" if level == OK else again)
+    if words := how.switched_off(place, env):
+        yield Finding(FIX, "switched off", f"{words} keeps our hooks from running", "take it out")
+    yield from how.findings(place, env)
 
 
 def _agent(context: Context, host: str) -> Iterator[Finding]:
@@ -245,9 +198,9 @@ def _last_prompt(context: Context, host: str) -> Finding:
         if entry.get("automatic") and entry.get("agent") == name
     ]
     if not turns:
-        return Finding(
-            LOOK, "last prompt", "none seen yet", "start a new session of the host and type something"
-        )
+        level, fix = known.host(host).unheard
+        words = "none seen yet" if level == LOOK else "the hook is written but has never run"
+        return Finding(level, "last prompt", words, fix)
     said = len(turns[-1].get("said", ()))
     return Finding(
         OK,

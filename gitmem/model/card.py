@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from gitmem.errors import FormatError
-from gitmem.model import frontmatter, when
+from gitmem.model import frontmatter, ids, when
 from gitmem.model import schema as schemas
 from gitmem.resources import schema
 
@@ -197,6 +197,12 @@ def card_path(card: Card, slug: str = "") -> str:
     day = when.day(card.created).isoformat()
     middle = f"-{slug}" if slug else ""
     return f"cards/{card.scope}/{day[:4]}/{day[5:7]}/{day[8:]}/{day}{middle}-{card.id}.md"
+
+
+def id_of_path(path: str) -> str | None:
+    """The card id that a file's name ends with; None when it ends with none."""
+    tail = path.removesuffix(".md")[-ids.LENGTH :]
+    return tail if ids.is_id(tail) else None
 
 
 def slug(text: str, max_chars: int = 32) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 PEOPLE = "people"
 LEARNER = "learner"
 KNOWN_HOSTS = frozenset(
-    {"claude-code", "codex", "hermes", "pi", "openclaw", "cursor", "copilot", "gemini", "import", "git-mem"}
+    {"claude-code", "codex", "hermes", "pi", "openclaw", "cursor", "copilot", "gemini", "import", "git-mem", "mcp"}
 )
 
 
@@ -29,7 +29,10 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What one kind of agent gets to hear. Bytes count every byte printed, wrapper included."""
+    """What one kind of agent gets to hear. Bytes count every byte printed, wrapper included.
+
+    `also`: `sub_agents` and `scripts` (runs that a program started), which hear nothing otherwise.
+    """
 
     name: str
     trigger: tuple[str, ...]
@@ -44,6 +47,7 @@ class Profile:
     threshold_cross: float
     support: float
     brief_bytes: int
+    also: tuple[str, ...] = ()
 
     @property
     def gated(self) -> bool:
@@ -154,6 +158,7 @@ def build(files: dict[str, Any], known_authors: frozenset[str] = frozenset()) ->
             threshold_cross=entry.get("threshold_cross", 1.0),
             support=entry.get("support", 0.0),
             brief_bytes=min(entry["brief_bytes"], MAX_BRIEF_BYTES),
+            also=tuple(entry.get("also", ())),
         )
     projects = {
         name: Project(

@@ -119,7 +119,7 @@ def _choose(request, caller, registry, session, catalogue, scope, progress, foun
     profile = caller.profile
     tasks = [one for one in found.candidates if registry.types[one.item.type].recalled == "progress"]
     others = [one for one in found.candidates if registry.types[one.item.type].recalled == "similarity"]
-    passed, fates = gate.gate(others, profile, scope, frozenset(session.shown), catalogue, found.cards)
+    passed, fates = gate.gate(others, profile, scope, frozenset(session.shown), found.cards, _overridden(catalogue, registry, scope, request.now, others))
     items = [render.item_of(one.item, request.now, profile.level) for one in passed]
     if progress:
         current = _progress(catalogue, registry, scope, session, request, profile)
@@ -146,6 +146,20 @@ def _choose(request, caller, registry, session, catalogue, scope, progress, foun
     if request.explain:
         trace.aside = _aside(catalogue, registry, scope, request.now)
     return Answer(block, tuple(kept), trace)
+
+
+def _overridden(catalogue, registry, scope, now, candidates) -> dict[str, str]:  # type: ignore[no-untyped-def]
+    """Global candidates that a live card of the turn's own project overrides, whether that card was found or not."""
+    from gitmem.model import live
+
+    found = {}
+    if scope.project in scope.names:
+        for one in candidates:
+            for facts in catalogue.pointing_at(one.item.id) if one.item.scope == "global" else ():
+                overrides = facts.scope == scope.project and one.item.id in facts.targets("overrides")
+                if overrides and live.status(catalogue, facts.id, registry, now).live:
+                    found[one.item.id] = facts.id
+    return found
 
 
 def _aside(catalogue, registry, scope, now) -> dict[str, int]:  # type: ignore[no-untyped-def]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gitmem.index.analyse import tokens
-from gitmem.index.catalogue import Catalogue, Item
+from gitmem.index.catalogue import Item
 from gitmem.model.registry import Profile
 from gitmem.recall import trace as t
 from gitmem.recall.relevance import relevance
@@ -22,11 +23,12 @@ class Passed:
 
 
 def gate(
-    candidates: list[Candidate], profile: Profile, scope: Scope, shown: frozenset[str], catalogue: Catalogue, cards: int
+    candidates: list[Candidate], profile: Profile, scope: Scope, shown: frozenset[str], cards: int, overridden: Mapping[str, str]
 ) -> tuple[list[Passed], list[t.Candidate]]:
     """The candidates that may be said, best first, and what became of each.
 
-    `cards`: how many there were to choose from. Order: relevance, then importance, then id. A card of the project that the turn is in, or that the prompt names, weighs a little more.
+    `cards`: how many there were to choose from. `overridden`: global card -> the live card that overrides it in
+    the project of the turn. Order: relevance, then importance, then id. A card of the project that the turn is in, or that the prompt names, weighs a little more.
     """
     scored = []
     for one in candidates:
@@ -38,7 +40,7 @@ def gate(
     fates: list[t.Candidate] = []
     for value, one in scored:
         fate, why = _fate(one, value, profile, scope, shown)
-        if fate == t.SAID and (other := _shadowed(one.item, scored, catalogue)):
+        if fate == t.SAID and (other := overridden.get(one.item.id) or _shadowed(one.item, scored, scope.project)):
             fate, why = t.SHADOWED, f"`{other}` says it for this project"
         if fate == t.SAID:
             passed.append(Passed(one.item, value))
@@ -67,18 +69,14 @@ def _fate(one: Candidate, value: float, profile: Profile, scope: Scope, shown: f
     return t.SAID, ""
 
 
-def _shadowed(item: Item, scored: list[tuple[float, Candidate]], catalogue: Catalogue) -> str | None:
-    """The project card that takes a global card's place: an override, or one that says nearly the same."""
-    if item.scope != "global":
+def _shadowed(item: Item, scored: list[tuple[float, Candidate]], project: str | None) -> str | None:
+    """A card of the turn's own project that says nearly what a global card says."""
+    if item.scope != "global" or project is None:
         return None
     own = set(tokens(item.l0))
     for _, other in scored:
-        if other.item.scope in ("global", "personal"):
-            continue
-        facts = catalogue.facts(other.item.id)
-        if facts is not None and item.id in facts.targets("overrides"):
-            return other.item.id
-        theirs = set(tokens(other.item.l0))
-        if own and theirs and len(own & theirs) / len(own | theirs) >= SAME:
-            return other.item.id
+        if other.item.scope == project:
+            theirs = set(tokens(other.item.l0))
+            if own and theirs and len(own & theirs) / len(own | theirs) >= SAME:
+                return other.item.id
     return None

@@ -100,7 +100,7 @@ def _open(memory: Memory, then: Memory, registry, lexical: bool, context: Contex
     connection.executescript(catalogue.TABLES + f"INSERT INTO meta VALUES ('format', '{place.FORMAT}');")
     old = Catalogue(connection)
     # retractions of today hold for the past too: a card that was taken back is not recalled from history
-    changes = [c for c in objects.changes(memory.git, None, then.tree or "", "cards", "sources")]
+    changes = objects.changes(memory.git, None, then.tree or "", "cards", "sources")
     known = {c.path for c in changes}
     later = [c for c in objects.changes(memory.git, then.tree, memory.tree or "", "cards", "sources") if c.old is None and c.new and c.path not in known]
     taken_back = _retractions(current, later)

@@ -107,7 +107,7 @@ def retrieve(
     scope: Scope,
     registry: Registry,
     now: datetime,
-    limit: int = 40,
+    limit: int = 30,
     vector_wait_s: float = 1.0,
     max_scanned: int = scan.MAX_CARDS,
 ) -> Retrieved:
@@ -208,6 +208,7 @@ def _above_baseline(query: array.array, state: place.Path, name: str, rows: dict
 
 def _follow_chains(catalogue: Catalogue, registry: Registry, now: datetime, scope: Scope, rows: dict[int, Candidate], result: Retrieved) -> None:
     """Dead cards out; a superseded one speaks for the live end or ends of its chain."""
+    catalogue.prefetch(one.item.id for one in rows.values())
     by_id: dict[str, Candidate] = {}
     for candidate in sorted(rows.values(), key=lambda one: one.item.id):
         state = live.status(catalogue, candidate.item.id, registry, now)

@@ -81,10 +81,14 @@ def compacted(value: Session) -> None:
     value.shown.clear()
 
 
-def _file(state: Path, session: str) -> Path:
+def file_name(session: str) -> str:
+    """A session's name as it may stand in the name of a file."""
     # Hosts name sessions by UUID; anything else might be no name for a file. Hashing loads OpenSSL: not on every prompt.
-    name = session if 8 <= len(session) <= 64 and set(session) <= _PLAIN else fingerprint(session)
-    return state / "sessions" / f"{name}.json"
+    return session if 8 <= len(session) <= 64 and set(session) <= _PLAIN else fingerprint(session)
+
+
+def _file(state: Path, session: str) -> Path:
+    return state / "sessions" / f"{file_name(session)}.json"
 
 
 def _sweep(folder: Path) -> None:

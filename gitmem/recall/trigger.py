@@ -38,7 +38,6 @@ def decide(prompt: str, profile: Profile, session: Session, project: str | None,
         return Decision(True, "first turn", bool(progress))
     if in_session and "project_change" in profile.trigger and project and session.project and project != session.project:
         return Decision(True, f"change of project from `{session.project}` to `{project}`", bool(progress))
-    if "cue" in profile.trigger:
-        if phrase := progress or cues.memory(prompt):
-            return Decision(True, f"cue “{phrase}”", bool(progress))
+    if "cue" in profile.trigger and (phrase := progress or cues.memory(prompt)):
+        return Decision(True, f"cue “{phrase}”", bool(progress))
     return Decision(False, "a later turn without a cue")

@@ -26,7 +26,9 @@ def test_every_option_has_help(words: str) -> None:
     assert [one.name for one in options if not (one.help or "").strip()] == []
 
 
-@pytest.mark.parametrize("words", [words for words, (section, _) in ALL.items() if section in (EVERYDAY, OTHER)])
+@pytest.mark.parametrize(
+    "words", [words for words, (section, _) in ALL.items() if section in (EVERYDAY, OTHER)]
+)
 def test_everyday_and_other_commands_show_an_example(words: str) -> None:
     command = ALL[words][1]
     if isinstance(command, click.Group) and not command.invoke_without_command:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import time
 from collections.abc import Iterable, Mapping
@@ -183,7 +184,8 @@ def profiles_file(**changes: Mapping[str, Any]) -> bytes:
     entries = yaml.safe_load(resources.read_text("templates/registry/profiles.yaml"))
     for name, fields in changes.items():
         entries[name] = {**entries.get(name, entries["working"]), **fields}
-    return yaml.safe_dump(entries).encode()
+    # through JSON: lists that two profiles share would be written as an anchor and an alias
+    return yaml.safe_dump(json.loads(json.dumps(entries))).encode()
 
 
 __all__ = ["NOW", "PROFILES", "Spec", "World", "card_id", "commit", "files_of", "make", "profiles_file", "projects_file", "put", "register_folder", "replace", "spec"]
