@@ -27,7 +27,8 @@ from gitmem.model.registry import LEARNER, Registry
 from gitmem.registry import load
 
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-_TRAILER = re.compile(r"^Mem-Agent:[ \t]*(\S+)[ \t]*$", re.MULTILINE)
+_HOST_TRAILER = re.compile(r"^Mem-Host:[ \t]*\S", re.MULTILINE)
+_TRAILER = re.compile(r"^Mem-Agent:[ \t]*(\S+)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
 def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Report:
@@ -35,14 +36,14 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
     git = hook_git(cwd, variables)
     head = _head(git)
     changes = objects.raw_changes(
-        git.run("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", head or _EMPTY_TREE).out
+        git.run("diff-index", "--cached", "--ita-invisible-in-index", "--raw", "-z", "--no-abbrev", "--no-renames", head or _EMPTY_TREE).out
     )
-    merged = _merge_head(git)
-    if merged is not None and changes:
-        other = objects.raw_changes(
-            git.run("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", merged).out
+    merged = _merged(git)
+    for other in merged if changes else ():
+        against = objects.raw_changes(
+            git.run("diff-index", "--cached", "--ita-invisible-in-index", "--raw", "-z", "--no-abbrev", "--no-renames", other).out
         )
-        differs = {(change.path, change.new) for change in other}
+        differs = {(change.path, change.new) for change in against}
         changes = [change for change in changes if (change.path, change.new) in differs]
     if not _is_memory(git, head) and not any(change.path == MARK and change.new for change in changes):
         return Report()
@@ -52,7 +53,7 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
         found = git.run("cat-file", "blob", f":{path}", check=False)
         return found.out if found.code == 0 else None
 
-    return _judge(git, head, changes, staged, identity, merge=merged is not None, email=_author_email(git))
+    return _judge(git, head, changes, staged, identity, merge=bool(merged), email=_author_email(git))
 
 
 def check_message(cwd: Path, message: Path, variables: Mapping[str, str] | None = None) -> Report:
@@ -103,12 +104,13 @@ def check_commit(git: Git, commit: str, parents: Sequence[str]) -> Report:
         changes = [change for change in changes if (change.path, change.new) in differs]
     email, message = git.run("log", "-1", "--format=%ae%x00%B", commit).text().split("\0", 1)
     named = _TRAILER.findall(message)
+    by_host = bool(_HOST_TRAILER.search(message))
 
     def read(path: str) -> bytes | None:
         found = git.run("cat-file", "blob", f"{commit}:{path}", check=False)
         return found.out if found.code == 0 else None
 
-    identity = (named[-1], False) if named else (None, True)
+    identity = (named[-1], False) if named else (None, not by_host)
     return _judge(git, first, changes, read, identity, merge=len(parents) > 1, email=email)
 
 
@@ -143,7 +145,7 @@ def check_draft(
             changes=changes,
             registry=registry if memory.registry_tree else None,
             new_registry=_new_registry(registry, changes, lambda path: files.get(path)) if _touches_registry(changes) else registry,
-            corpus=corpus or tree_corpus(memory.git, memory.tip, reader),
+            corpus=corpus or tree_corpus(memory.git, memory.tip, reader, registry if memory.registry_tree else None),
             read_new=lambda oid: blobs[oid],  # type: ignore[return-value]
             read_source=source,
             now=now,
@@ -239,9 +241,9 @@ def _reach(corpus: change_check.Corpus, start: str) -> set[str]:
     return seen
 
 
-def tree_corpus(git: Git, tree: str | None, reader: objects.Objects) -> TreeCorpus:
-    """The cards of a tree-ish, read when first asked for."""
-    return TreeCorpus(_LazyEntries(git, tree), objects.Blobs(reader).__getitem__)
+def tree_corpus(git: Git, tree: str | None, reader: objects.Objects, registry: Registry | None = None) -> TreeCorpus:
+    """The cards of a tree-ish, read when first asked for; with `registry` without those that it rules out."""
+    return TreeCorpus(_LazyEntries(git, tree), objects.Blobs(reader).__getitem__, registry)
 
 
 class _LazyEntries:
@@ -274,13 +276,14 @@ def _judge(
     registry = _registry(git, parent) if parent_memory else None
     reader = objects.open_light(git) if len(changes) < 200 else objects.open_bulk(git, git.run("rev-parse", "--path-format=absolute", "--git-common-dir").text())
     blobs = objects.Blobs(reader)
+    corpus, close = _corpus(git, parent, reader, registry)
     try:
         agent, person = identity
         commit = change_check.Commit(
             changes=changes,
             registry=registry,
             new_registry=_new_registry(registry, changes, read_path) if _touches_registry(changes) or registry is None else registry,
-            corpus=_corpus(git, parent, reader),
+            corpus=corpus,
             read_new=lambda oid: blobs[oid],
             read_source=read_path,
             now=datetime.now(UTC),
@@ -291,21 +294,22 @@ def _judge(
         )
         return Report(tuple(change_check.judge(commit)), len(changes))
     finally:
+        close()
         reader.close()
 
 
-def _corpus(git: Git, parent: str | None, reader: objects.Objects) -> change_check.Corpus:
-    """The parent's cards: from the index where it knows this very tree, else read from git."""
+def _corpus(git: Git, parent: str | None, reader: objects.Objects, registry: Registry | None) -> tuple[change_check.Corpus, Callable[[], None]]:
+    """The parent's cards, from the index where it knows this very tree, else read from git; and what closes them."""
     if parent is not None:
         try:
             from gitmem.index.catalogue import corpus_of
 
             found = corpus_of(git, parent)
             if found is not None:
-                return found
+                return found, found.close
         except (MemError, OSError):
             pass
-    return tree_corpus(git, parent, reader)
+    return tree_corpus(git, parent, reader, registry), lambda: None
 
 
 def _registry(git: Git, parent: str | None) -> Registry:
@@ -341,9 +345,17 @@ def _head(git: Git) -> str | None:
     return found.text() if found.code == 0 else None
 
 
-def _merge_head(git: Git) -> str | None:
-    found = git.run("rev-parse", "--verify", "-q", "MERGE_HEAD^{commit}", check=False)
-    return found.text() if found.code == 0 else None
+def _merged(git: Git) -> list[str]:
+    """The other sides of a merge that is being committed.
+
+    A clean merge runs its hook before it writes MERGE_HEAD, and says in GITHEAD_<commit> what it merges.
+    """
+    place = git.run("rev-parse", "--git-path", "MERGE_HEAD", check=False).text()
+    try:
+        named = (git.cwd / place).read_text().split()
+    except OSError:
+        named = [key.removeprefix("GITHEAD_") for key in git.env if key.startswith("GITHEAD_")]
+    return [one for one in named if git.run("cat-file", "-e", f"{one}^{{commit}}", check=False).code == 0]
 
 
 def _author_email(git: Git) -> str | None:

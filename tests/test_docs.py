@@ -17,26 +17,14 @@ from gitmem.checks import registry_files
 from gitmem.checks.card import judge, judge_source
 from gitmem.cli.main import git_mem
 from gitmem.git.objects import REGULAR
+from gitmem.hosts.connect import CONNECTABLE, HOSTS
 from gitmem.model import card as cards
 
 ROOT = Path(__file__).resolve().parents[1]
 READMES = ("README.md", "README.zh.md")
 # Commands that do not exist yet. Only a section whose heading is one of `LATER` may name them.
 NOT_YET = frozenset(
-    {
-        "learn",
-        "sync",
-        "forget",
-        "clone",
-        "doctor",
-        "mcp",
-        "uninstall",
-        "inbox",
-        "consolidate",
-        "capture",
-        "distil",
-        "review",
-    }
+    {"learn", "sync", "forget", "clone", "uninstall", "inbox", "consolidate", "capture", "distil", "review"}
 )
 LATER = ("Not yet", "还没有")
 
@@ -235,7 +223,11 @@ def test_the_card_page_shows_the_types_of_a_new_memory() -> None:
 
 def test_every_dependency_has_its_reason_written_down() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["sentence-transformers"]]
+    wanted = [
+        *project["dependencies"],
+        *project["optional-dependencies"]["sentence-transformers"],
+        *project["optional-dependencies"]["mcp"],
+    ]
     text = (ROOT / "docs" / "decisions" / "0002-dependencies.md").read_text(encoding="utf-8")
     assert [one for one in {re.split(r"[<>=;\[ ]", line)[0] for line in wanted} if one not in text] == []
 
@@ -255,6 +247,13 @@ def _table(name: str, head: str) -> Iterator[tuple[str, list[str]]]:
 
 def _registry(name: str) -> dict:
     return registry_files.read(name, (ROOT / "templates" / "registry" / f"{name}.yaml").read_bytes())[0]
+
+
+def test_the_readmes_name_the_hosts_that_can_be_connected_and_no_others() -> None:
+    for name in READMES:
+        for host in HOSTS:
+            places = {line.heading in LATER for line in lines(name) if f"git mem connect {host}" in line.text}
+            assert (False in places) == (host in CONNECTABLE), (name, host)
 
 
 def test_the_documents_are_there() -> None:

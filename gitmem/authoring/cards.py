@@ -10,7 +10,7 @@ from gitmem.authoring.commit import Change, cards_now, commit
 from gitmem.context import Context, author_email
 from gitmem.errors import Refused, Usage
 from gitmem.git.write import Written
-from gitmem.index import place, words
+from gitmem.index import place, scan, words
 from gitmem.index.analyse import tokens
 from gitmem.index.catalogue import Catalogue, Item
 from gitmem.index.query import query_terms
@@ -208,10 +208,10 @@ def _follow(context: Context, catalogue: Catalogue, item: Item) -> Item:
     if state.live or state.word in ("expired", "not yet", "archived"):
         return item
     if state.word == "superseded":
-        for end in live.live_ends(catalogue, item.id, context.registry, context.now):
-            newest = catalogue.by_id(end)
-            if newest is not None and newest.l0 == item.l0:
-                return newest
+        successors = [found for by in state.by if (found := catalogue.by_id(by)) is not None]
+        same = next((one for one in successors if one.l0 == item.l0), None)
+        if same is not None:
+            return _follow(context, catalogue, same)
         by = state.by[0]
         raise Refused(f"`{ids.short(item.id)}` was superseded and its successor says something else", [f"git mem show {ids.short(by)}", f"git mem confirm {ids.short(by)}"])
     raise Refused(f"`{ids.short(item.id)}` is {state.word}", [f"git mem show {ids.short(item.id)}"])
@@ -288,16 +288,19 @@ def _duplicate(context: Context, catalogue: Catalogue, card: Card) -> Item | Non
 def _similar(context: Context, catalogue: Catalogue, card: Card, exclude: set[str]) -> list[tuple[float, Item]]:
     """Live cards of this scope that share most words with a new one, closest first."""
     own = set(tokens(card.conclusion or ""))
-    index = words.open_for_reading(place.words(context.memory.state))
     found: list[tuple[float, Item]] = []
-    if index is None or not own:
+    if not own:
         return found
-    try:
-        hits = index.search(query_terms(card.conclusion or ""), [card.scope], 12, max(1, catalogue.count("kind = 'card'"))).hits
-    finally:
-        index.close()
-    for hit in hits:
-        item = catalogue.item(hit.row)
+    rows = [one.row for one in scan.unworded(catalogue, [card.scope])]
+    index = words.open_for_reading(place.words(context.memory.state))
+    if index is not None:
+        try:
+            hits = index.search(query_terms(card.conclusion or ""), [card.scope], 12, max(1, catalogue.count("kind = 'card'"))).hits
+        finally:
+            index.close()
+        rows.extend(hit.row for hit in hits)
+    for row in dict.fromkeys(rows):
+        item = catalogue.item(row)
         if item is None or item.id in exclude or item.scope != card.scope:
             continue
         theirs = set(tokens(item.l0))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from gitmem import judge
 from gitmem.checks.problem import Report
 from gitmem.context import Context, author_email
-from gitmem.errors import Refused
+from gitmem.errors import Busy, Refused
 from gitmem.git import write
 from gitmem.git.locate import Memory
 from gitmem.git.write import Draft, Written
-from gitmem.index import build, catalogue
+from gitmem.index import build, catalogue, refresh
 from gitmem.index.catalogue import Catalogue
 from gitmem.model.layers import shorten
 
@@ -51,16 +51,21 @@ def commit(context: Context, make: Callable[[Context], Change | None]) -> tuple[
         change = make(here)
         if change is None:
             return None
-        report = judge.check_draft(
-            memory,
-            here.registry,
-            change.files,
-            agent=here.caller.agent,
-            person=here.caller.person,
-            email=author_email(memory),
-            now=here.now,
-            corpus=_corpus(here),
-        )
+        corpus = _corpus(here)
+        try:
+            report = judge.check_draft(
+                memory,
+                here.registry,
+                change.files,
+                agent=here.caller.agent,
+                person=here.caller.person,
+                email=author_email(memory),
+                now=here.now,
+                corpus=corpus,
+            )
+        finally:
+            if corpus is not None:
+                corpus.close()
         if not report.ok:
             raise ChecksFailed(report)
         made[:] = [change]
@@ -82,13 +87,35 @@ def _corpus(context: Context) -> Catalogue | None:
 
 
 def cards_now(context: Context) -> Catalogue:
-    """The catalogue at the memory's tip, brought up to date; words and vectors may lag behind."""
+    """The catalogue at the memory's tip; words and vectors may lag behind.
+
+    A builder at work, which may take minutes over vectors, is not waited for: then a copy in this process alone is
+    brought up to date.
+    """
     if not build.ensure(context.memory, context.registry, vectors_too=False):
-        build.build(context.memory, context.registry, with_vectors=False)
+        try:
+            build.build(context.memory, context.registry, wait_s=1.0, with_vectors=False)
+        except Busy:
+            return _copy_at_tip(context)
     found = catalogue.open_for_reading(context.memory.state)
     if found is None:
         raise Refused("the index cannot be read", ["git mem index --rebuild"])
     return found
+
+
+def _copy_at_tip(context: Context) -> Catalogue:
+    import sqlite3
+
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    stored = catalogue.open_for_reading(context.memory.state)
+    if stored is not None:
+        stored.db.backup(connection)
+        stored.close()
+    else:
+        connection.executescript(catalogue.TABLES)
+    copy = Catalogue(connection)
+    refresh.refresh(context.memory, context.registry, copy, refresh.differences(context.memory, copy))
+    return copy
 
 
 def _trailers(context: Context, change: Change) -> list[tuple[str, str]]:
@@ -96,6 +123,8 @@ def _trailers(context: Context, change: Change) -> list[tuple[str, str]]:
     found.extend(("Mem-Card", card) for card in list(change.cards)[:50])
     if context.caller.agent:
         found.append(("Mem-Agent", context.caller.agent))
+    elif context.caller.host:
+        found.append(("Mem-Host", context.caller.host))
     if change.session:
         found.append(("Mem-Session", change.session))
     return [*found, *change.trailers]

@@ -13,7 +13,7 @@ _FORMAT = _RECORD + _FIELD.join(
     (
         "%H", "%P", "%aI", "%ae",
         "%(trailers:key=Mem-Action,valueonly,separator=%x2C)",
-        "%(trailers:key=Mem-Agent,valueonly,separator=%x2C)",
+        "%(trailers:key=Mem-Agent,key=Mem-Host,valueonly,separator=%x2C)",
         "%(trailers:key=Mem-Session,valueonly,separator=%x2C)",
         "%s", "",
     )

@@ -36,12 +36,14 @@ def add_project(
         The project, the commit (None when the registry already said so), the folders noted on this computer.
     """
     _people_only(context, "register a project")
-    here = surroundings(context.env.cwd, context.memory)
+    # a folder that is named is meant, and not the repository one happens to stand in
+    place = paths[0].expanduser() if paths else context.env.cwd
+    here = surroundings(place, context.memory) if place.is_dir() else None
     own_folder, own_remotes = here if here else (None, [])
     if project is None:
         if own_folder is None and not paths:
             raise Refused("this folder is no git repository", ["git mem project add ID --path DIR"])
-        project = _unused_id(project_id((own_folder or Path(paths[0])).name), own_remotes, context)
+        project = _unused_id(project_id((own_folder or place).name), own_remotes, context)
     if not _ID.match(project) or project in RESERVED_SCOPES:
         raise Refused(f"`{project}` is no project id", [f"git mem project add {project_id(project) or 'ID'}", "ids are lower-case letters, digits and `-`; " + ", ".join(sorted(RESERVED_SCOPES)) + " are taken"])
     folders = [path.expanduser().absolute() for path in paths] or ([own_folder] if own_folder else [])

@@ -30,7 +30,8 @@ def _span(text: str, name: str) -> tuple[int, int] | None:
     start = None
     end = 0
     at = 0
-    for line in text.splitlines(keepends=True):
+    # at line feeds alone: other separators may stand inside a quoted value
+    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
         match = _KEY.match(line)
         if match and start is not None:
             break

@@ -11,6 +11,7 @@ from gitmem.context import Context
 from gitmem.errors import Refused
 from gitmem.git import objects
 from gitmem.git.write import Written
+from gitmem.model import card as cards
 from gitmem.model import ids
 from gitmem.model.card import Card
 
@@ -41,7 +42,7 @@ def undo(context: Context, commit_name: str | None = None) -> Undone:
     if len(parents) != 1:
         raise Refused(f"`{target[:7]}` is no single write of the memory", ["name a commit that adds cards: git mem log"])
     changes = objects.changes(context.memory.git, parents[0], target)
-    if not context.caller.person and _agent_of(context, target) != context.caller.agent:
+    if not context.caller.person and _agent_of(context, target) != (context.caller.agent or context.caller.host):
         raise Refused(f"`{target[:7]}` is not a write of `{context.caller.name}`")
     made: dict[str, tuple] = {}
 
@@ -77,10 +78,10 @@ def _old_texts(context: Context, changes: list[objects.Change]) -> dict[str, byt
     """Registry files and briefs as they were before, where nobody changed them since."""
     found: dict[str, bytes | None] = {}
     for change in changes:
-        if not change.path.startswith(("registry/", "briefs/")) or change.new is None:
+        if not change.path.startswith(("registry/", "briefs/")):
             continue
         now = context.memory.git.run("rev-parse", "--verify", "-q", f"{context.memory.tip}:{change.path}", check=False).text()
-        if now != change.new.oid:
+        if now != (change.new.oid if change.new else ""):
             raise Refused(f"`{change.path}` was changed again since", [f"git -C {context.memory.root} log -p -- {change.path}"])
         found[change.path] = context.memory.git.run("cat-file", "blob", change.old.oid).out if change.old else None
     return found
@@ -89,17 +90,18 @@ def _old_texts(context: Context, changes: list[objects.Change]) -> dict[str, byt
 def _last_own(context: Context) -> str:
     """The newest write of this caller that was not taken back yet."""
     log = context.memory.git.run(
-        "log", f"-{_SEARCH}", "-z", "--first-parent", "--format=%H%n%ae%n%(trailers:key=Mem-Action,valueonly,separator=%x2C)%n%(trailers:key=Mem-Agent,valueonly,separator=%x2C)%n%(trailers:key=Mem-Undo,valueonly,separator=%x2C)", context.memory.ref,
+        "log", f"-{_SEARCH}", "-z", "--first-parent", "--format=%H%n%ae%n%(trailers:key=Mem-Action,valueonly,separator=%x2C)%n%(trailers:key=Mem-Agent,key=Mem-Host,valueonly,separator=%x2C)%n%(trailers:key=Mem-Undo,valueonly,separator=%x2C)", context.memory.ref,
     ).text()  # fmt: skip
     undone: set[str] = set()
     for entry in log.split("\0"):
         commit, _, action, agent, undo_of = (entry.split("\n") + [""] * 5)[:5]
+        if commit in undone:
+            # an undo that was undone takes nothing back
+            continue
         if undo_of:
             undone.add(undo_of)
             continue
-        if not action or commit in undone or action in ("forget",):
-            continue
-        if (agent or None) == context.caller.agent:
+        if action and action != "forget" and (agent or None) == (context.caller.agent or context.caller.host):
             return commit
     raise Refused(f"there is no write of {'yours' if context.caller.person else context.caller.name} to take back", ["git mem log"])
 
@@ -116,4 +118,4 @@ def _named(context: Context, name: str) -> str:
 
 
 def _agent_of(context: Context, commit: str) -> str | None:
-    return context.memory.git.run("log", "-1", "--format=%(trailers:key=Mem-Agent,valueonly)", commit).text().strip() or None
+    return context.memory.git.run("log", "-1", "--format=%(trailers:key=Mem-Agent,key=Mem-Host,valueonly)", commit).text().strip() or None

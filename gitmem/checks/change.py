@@ -175,7 +175,7 @@ def _brief(commit: Commit, change: Change) -> list[Problem]:
 
 def _deleted(commit: Commit, change: Change) -> list[Problem]:
     if change.path == MARK:
-        return [Problem(change.path, 1, SCOPE, "the mark of the memory cannot be removed", "git mem uninstall leaves a memory in order")]
+        return [Problem(change.path, 1, SCOPE, "the mark of the memory cannot be removed", "to give the memory up, remove its folder")]
     if not change.path.startswith(("cards/", "sources/")):
         return []
     registry = commit.new_registry
@@ -192,7 +192,7 @@ def _deleted(commit: Commit, change: Change) -> list[Problem]:
             1,
             APPEND_ONLY,
             f"a {what} is never deleted or renamed",
-            f"git mem retract {ids.short(card_id)} takes it back; git mem forget {ids.short(card_id)} erases it"
+            f"git mem retract {ids.short(card_id)} takes it back"
             if what == "card"
             else f"restore it: git checkout HEAD -- {change.path}",
         )
@@ -372,7 +372,7 @@ def _rights(commit: Commit, found: _Found) -> None:
     for path, kind in found.kinds.items():
         if agent != LEARNER and kind != "statement":
             found.problems.append(
-                Problem(path, 1, EVIDENCE, f"an agent brings no source of kind `{kind}`", "conversations are captured by git mem learn, files by git mem import")
+                Problem(path, 1, EVIDENCE, f"an agent brings no source of kind `{kind}`", "files are imported by people: git mem import")
             )
     for path, card, document in found.cards.values():
         rule = registry.types.get(card.type or "")

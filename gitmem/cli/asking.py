@@ -96,7 +96,7 @@ def explain_trace(trace: dict[str, Any]) -> str:
     if not trace["fired"]:
         return "\n".join(lines) + "\n"
     lines.append(f"scope     {trace['scopes']}")
-    if trace["aside"]:
+    if any(trace["aside"].values()):
         lines.append("aside     " + ", ".join(f"{count} {words}" for words, count in trace["aside"].items() if count))
     for reason in trace["degraded"]:
         lines.append(f"degraded  {reason}")

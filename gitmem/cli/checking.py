@@ -22,7 +22,7 @@ def _repository(ctx: click.Context) -> Memory:
     if not named:
         git = judge.hook_git(env.cwd, env.vars)
         found = locate.open_with(git)
-        if found is not None and (found.registry_tree is not None or "GIT_INDEX_FILE" in env.vars or "GIT_DIR" in env.vars):
+        if found is not None and (found.registry_tree is not None or _marked(git) or "GIT_INDEX_FILE" in env.vars or "GIT_DIR" in env.vars):
             return found
     return locate.find(env, named, accept_cwd=True)
 
@@ -63,7 +63,7 @@ def check(ctx: click.Context, staged: bool, range_: str | None, all_: bool, mess
     elif staged or (not all_ and _anything_staged(git)):
         report = judge.check_staged(memory.root)
     else:
-        tree = memory.tip if memory.registry_tree else None
+        tree = memory.tip if memory.registry_tree else "HEAD" if _marked(git) else None
         if tree is None:
             raise NoMemory(f"`{memory.root}` holds no memory on `{memory.branch}`", ["git mem init"])
         report = judge.check_tree(memory.git, tree, _reading(output.progress()))
@@ -79,6 +79,11 @@ def check(ctx: click.Context, staged: bool, range_: str | None, all_: bool, mess
             warned = f", {len(report.problems)} warnings" if report.problems else ""
             output.say(f"ok: {report.files} file{'s' if report.files != 1 else ''} pass{'es' if report.files == 1 else ''}{warned}")
     return 0 if report.ok else 1
+
+
+def _marked(git) -> bool:  # type: ignore[no-untyped-def]
+    """Whether what is checked out is a memory, whatever branch it is on (a detached HEAD in CI)."""
+    return git.run("cat-file", "-e", f"HEAD:{locate.MARK}", check=False).code == 0
 
 
 def _reading(show):  # type: ignore[no-untyped-def]

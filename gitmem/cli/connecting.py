@@ -13,10 +13,11 @@ from gitmem.config import Env
 from gitmem.context import Context
 from gitmem.errors import NoMemory, Refused, Usage
 from gitmem.hosts import connect as core
-from gitmem.hosts import examine
+from gitmem.hosts import examine, protocol
 from gitmem.hosts.connect import Connected, Disconnected, Found
-from gitmem.hosts.examine import Finding, Trial
+from gitmem.hosts.examine import Trial
 from gitmem.hosts.hook import LIMIT_S
+from gitmem.hosts.protocol import Finding
 from gitmem.model.registry import Profile
 
 _COLUMN = 13
@@ -31,7 +32,7 @@ _TRIGGERS = {
 @click.command(
     epilog=examples(
         "git mem connect",
-        "git mem connect claude-code",
+        "git mem connect claude-code codex",
         "git mem connect claude-code --profile full --read global,projects,personal",
         "git mem connect --check",
     )
@@ -56,7 +57,7 @@ def connect(
     check_: bool,
     status: bool,
 ) -> int:
-    """Let the agents of HOST hear this memory and write to it: its hooks and a skill, in its own settings.
+    """Let the agents of HOST hear this memory and write to it: its hooks and what it should know, in its own settings.
 
     Without HOST: which hosts are on this computer, and whether they are connected.
     """
@@ -131,6 +132,7 @@ def _connected_text(context: Context, one: Connected) -> str:
                 "a sample prompt through the real hook: " + _tried(examine.trial(context, one.host)),
             )
         )
+    lines += [_line("  you", words) for words in one.you]
     return "".join(lines)
 
 
@@ -169,7 +171,7 @@ def _after(context: Context, done: Sequence[Connected]) -> str:
             ),
             _line(
                 "reads",
-                "each prompt, to answer it; a log in the memory's .git keeps its beginning; nothing leaves this computer",
+                "each prompt, to answer it; a log in the memory's .git keeps its beginning and where its session is stored; nothing leaves this computer",
             ),
             _line("keep out", "a folder: git mem off --here    one session: GIT_MEM_OFF=1"),
             _line("see it work", "git mem why, after your next prompt"),
@@ -239,7 +241,7 @@ def _check(context: Context, hosts: Sequence[str]) -> int:
     wrong = 0
     for host in hosts:
         findings = examine.check(context, host)
-        wrong += sum(one.level == examine.FIX for one in findings)
+        wrong += sum(one.level == protocol.FIX for one in findings)
         output.answer("".join(_finding_text(context, host, one) for one in findings))
     return 1 if wrong else 0
 

@@ -31,6 +31,7 @@ def mcp(ctx: click.Context, agent: str | None) -> None:
         from gitmem.hosts import mcp as protocol
     except ImportError as error:
         raise MemError(
-            f"`git mem mcp` needs the MCP SDK: {error}", ["pip install 'git-mem[mcp]'", "uv tool install 'git-mem[mcp]'"]
+            f"`git mem mcp` needs the MCP SDK: {error}",
+            ["pip install 'git-mem[mcp]'", "uv tool install 'git-mem[mcp]'"],
         ) from error
     protocol.run(Calls(config.from_process(), (ctx.obj or {}).get("repo"), agent, told))

@@ -155,7 +155,10 @@ class ClaudeCode:
             yield Finding(OK, "skill", str(skill))
         else:
             yield Finding(
-                LOOK, "skill", f"{skill} is missing or not what git mem writes", f"git mem connect {self.name}"
+                LOOK,
+                "skill",
+                f"{skill} is missing or not what git mem writes",
+                f"git mem connect {self.name}",
             )
 
     def sample(self, prompt: str, session: str, cwd: Path) -> dict[str, Any]:

@@ -71,6 +71,7 @@ def prompt(
     Raises:
         ValueError: there is no prompt in the event.
     """
+    now = context(env, call)
     if not isinstance(prompt, str):
         raise ValueError("the event has no prompt")
     from gitmem.recall.turn import turn
@@ -84,7 +85,7 @@ def prompt(
         say(text, f"git mem: {_count(len(said))} ({', '.join(said)})")
 
     turn(
-        context(env, call),
+        now,
         # half of an emoji is a surrogate, and no encoder takes it
         prompt.encode("utf-8", "replace").decode("utf-8"),
         session=None if trial else session,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gitmem.hosts.protocol import Host
 
-MODULES = {"claude-code": "claude_code", "codex": "codex"}
+MODULES = {"claude-code": "claude_code", "codex": "codex", "hermes": "hermes", "pi": "pi"}
 # Hosts that somebody may use and that cannot be connected yet -> the folder in HOME that shows it.
 WAITING = {"hermes": ".hermes", "pi": ".pi", "openclaw": ".openclaw"}
 

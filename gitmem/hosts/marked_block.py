@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -20,7 +19,6 @@ class Note(TypedDict):
     """How to undo. Plain JSON; keep it until the block is taken out."""
 
     version: int
-    sha256: str  # of the written text, UTF-8
     created: bool  # there was no file
     lead: str  # what was written before the block to keep it apart
     block_sha256: str
@@ -50,20 +48,20 @@ def put(block: Block, text: str | None, note: Note | None = None) -> tuple[str, 
     """
     old = text or ""
     found = _find(block, old)
-    if found is not None:
-        start, end = found
-        new = old[:start] + block.text(_newline(old)).removesuffix("" if _ends_line(old, end) else _newline(old)) + old[end:]
-        if new == old:
-            return old, note
-        lead, created = (note["lead"], note["created"]) if note else ("", False)
-        return new, _note(block, new, created, lead)
     newline = _newline(old)
-    if not old.strip(_BOM + " \t\r\n"):
-        lead = ""
-    else:
-        lead = newline if _ends_line(old, len(old)) else newline * 2
+    if found is not None:
+        if stands(block, old):
+            return old, note
+        start, end = found
+        theirs = _theirs(block, old[start:end], note)
+        new = old[:start] + block.text(newline) + theirs + old[end:]
+        lead, created = (note["lead"], note["created"]) if note else ("", False)
+        return new, _note(block, created, lead)
+    lead = "" if not old.strip(_BOM) or _ends_line(old) else newline
+    if not _is_blank(old):
+        lead += newline
     new = old + lead + block.text(newline)
-    return new, _note(block, new, text is None, lead)
+    return new, _note(block, text is None, lead)
 
 
 def take(block: Block, text: str | None, note: Note | None = None) -> str | None:
@@ -79,15 +77,20 @@ def take(block: Block, text: str | None, note: Note | None = None) -> str | None
         return text
     start, end = found
     before, inside, after = text[:start], text[start:end], text[end:]
-    kept = "" if note and _sha256(_plain(inside)) == note["block_sha256"] else _theirs(block, inside)
-    lead = note["lead"] if note else _newline(text) if before.endswith(_newline(text) * 2) else ""
+    kept = _theirs(block, inside, note)
+    # an editor may have changed all line ends since
+    newline = _newline(inside)
+    if note:
+        lead = newline * len(_NEWLINE.findall(note["lead"]))
+    else:
+        lead = newline if before.endswith(newline * 2) else ""
     if lead and before.endswith(lead):
         before = before[: -len(lead)]
-        if (kept or after) and before and not _ends_line(before, len(before)):
+        if (kept or after) and before.strip(_BOM) and not _ends_line(before):
             # something was written behind us: it must not run on from the line before
-            before += _newline(text)
+            before += newline
     rest = before + kept + after
-    return None if note and note["created"] and not rest.strip(_BOM + " \t\r\n") else rest
+    return None if note and note["created"] and _is_blank(rest) else rest
 
 
 def stands(block: Block, text: str | None) -> bool:
@@ -98,13 +101,13 @@ def stands(block: Block, text: str | None) -> bool:
 
 def _find(block: Block, text: str) -> tuple[int, int] | None:
     """From the beginning of the line of `begin` to behind the line of `end`; None without both."""
-    lines = _lines(text)
-    begin = next((i for i, (start, end) in enumerate(lines) if _bare(text[start:end]) == block.begin), None)
-    if begin is None:
-        return None
-    for start, end in lines[begin:]:
-        if _bare(text[start:end]) == block.end:
-            return lines[begin][0] + (1 if text.startswith(_BOM, lines[begin][0]) else 0), end
+    begin = None
+    for start, end in _lines(text):
+        line = _bare(text[start:end])
+        if line == block.begin:
+            begin = start + (1 if text.startswith(_BOM, start) else 0)
+        elif line == block.end and begin is not None:
+            return begin, end
     return None
 
 
@@ -117,8 +120,11 @@ def _lines(text: str) -> list[tuple[int, int]]:
     return [*places, (start, len(text))] if start < len(text) else places
 
 
-def _theirs(block: Block, inside: str) -> str:
-    ours = {block.begin, block.end, *block.lines}
+def _theirs(block: Block, inside: str, note: Note | None) -> str:
+    """What somebody wrote between the markers."""
+    if note and _sha256(_plain(inside)) == note["block_sha256"]:
+        return ""
+    ours = {block.begin, block.end, *map(_bare, block.lines)}
     return "".join(inside[start:end] for start, end in _lines(inside) if _bare(inside[start:end]) not in ours)
 
 
@@ -136,24 +142,17 @@ def _newline(text: str) -> str:
     return found.group() if found else "\n"
 
 
-def _ends_line(text: str, end: int) -> bool:
-    return text[:end].endswith(("\n", "\r"))
+def _ends_line(text: str) -> bool:
+    return text.endswith(("\n", "\r"))
 
 
-def _note(block: Block, new: str, created: bool, lead: str) -> Note:
-    return Note(
-        version=1,
-        sha256=_sha256(new),
-        created=created,
-        lead=lead,
-        block_sha256=_sha256(_plain(block.text("\n"))),
-    )
+def _is_blank(text: str) -> bool:
+    return not text.strip(_BOM + " \t\r\n")
+
+
+def _note(block: Block, created: bool, lead: str) -> Note:
+    return Note(version=1, created=created, lead=lead, block_sha256=_sha256(_plain(block.text("\n"))))
 
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def lines_of(text: str) -> Sequence[str]:
-    """A template's lines."""
-    return text.strip("\n").split("\n")

@@ -59,7 +59,13 @@ class Calls:
             said: list[str] = []
             # a call that names no session is a question and not a turn: nobody but the gate holds it back
             found = turn(
-                here, prompt, session=session, cwd=self._folder(cwd), explicit=not session, automatic=False, emit=said.append
+                here,
+                prompt,
+                session=session,
+                cwd=self._folder(cwd),
+                explicit=not session,
+                automatic=False,
+                emit=said.append,
             )
             trace = found.trace
             why = "" if found.items else trace.trigger if not trace.fired else "no card comes near enough"
@@ -74,7 +80,9 @@ class Calls:
 
         return self._run("recall", work)
 
-    def search(self, words: str, project: str | None = None, everywhere: bool = False, limit: int = 10) -> Reply:
+    def search(
+        self, words: str, project: str | None = None, everywhere: bool = False, limit: int = 10
+    ) -> Reply:
         def work(here: Context) -> Reply:
             from gitmem.recall import find
             from gitmem.recall.render import plain
@@ -84,7 +92,10 @@ class Calls:
                 here, words, here=self._project(here), project=project, everywhere=everywhere, scope=None, type_=None,
                 dead_too=False, limit=max(1, min(limit, MAX_HITS)), lexical=False,
             )  # fmt: skip
-            lines = [f"- {ids.short(one.id)} {one.type}, {one.scope}, {one.date[:10]}: {plain(one.l0)}\n" for one in hits]
+            lines = [
+                f"- {ids.short(one.id)} {one.type}, {one.scope}, {one.date[:10]}: {plain(one.l0)}\n"
+                for one in hits
+            ]
             text = f"{NOTES}\n{''.join(lines)}" if hits else "No card found.\n"
             text += "".join(f"degraded: {reason}\n" for reason in degraded)
             return Reply(text, {"hits": [one.as_dict() for one in hits], "degraded": degraded})
@@ -115,7 +126,15 @@ class Calls:
 
             targets = tuple(_named(here, one) for one in supersedes)
             wish = cards.Wish(
-                conclusion, type_, scope, body or "", tuple(also), supersedes=targets, quote=quote, session=session, force=force
+                conclusion,
+                type_,
+                scope,
+                body or "",
+                tuple(also),
+                supersedes=targets,
+                quote=quote,
+                session=session,
+                force=force,
             )
             try:
                 done = cards.add(here, wish, self._project(here))
@@ -144,7 +163,9 @@ class Calls:
 
             _readable(here, project)
             text, cards = brief_text(here, project or self._project(here))
-            return Reply(text or "Nothing stands here yet.\n", {"bytes": len(text.encode()), "cards": list(cards)})
+            return Reply(
+                text or "Nothing stands here yet.\n", {"bytes": len(text.encode()), "cards": list(cards)}
+            )
 
         return self._run("brief", work)
 
@@ -199,7 +220,10 @@ def _kept_token(memory: Memory, agent: str) -> str:
     except OSError:
         raise Refused(
             f"no token of `{agent}` is kept on this computer",
-            [f"git mem agent add {agent} --renew makes one and keeps it", "or set GIT_MEM_AGENT and GIT_MEM_TOKEN for the server"],
+            [
+                f"git mem agent add {agent} --renew makes one and keeps it",
+                "or set GIT_MEM_AGENT and GIT_MEM_TOKEN for the server",
+            ],
         ) from None
 
 
@@ -224,7 +248,9 @@ def _named(here: Context, text: str) -> str:
         catalogue.close()
     chosen = [one for one in found if one.kind == "card"]
     if len(chosen) != 1:
-        raise Refused(f"`{text}` fits {len(chosen)} cards" if chosen else f"no card `{text}`", ["`search` finds ids"])
+        raise Refused(
+            f"`{text}` fits {len(chosen)} cards" if chosen else f"no card `{text}`", ["`search` finds ids"]
+        )
     return chosen[0].id
 
 
@@ -243,8 +269,17 @@ def _too_close(error: Any) -> Refused:
 
 
 def _failed(error: MemError) -> Reply:
-    lines = [f"error: {error.message}", *(f"  {one}" for one in error.details), *(f"hint: {one}" for one in error.hints)]
-    data = {"error": error.message, "details": list(error.details), "hints": list(error.hints), "exit_code": error.exit_code}
+    lines = [
+        f"error: {error.message}",
+        *(f"  {one}" for one in error.details),
+        *(f"hint: {one}" for one in error.hints),
+    ]
+    data = {
+        "error": error.message,
+        "details": list(error.details),
+        "hints": list(error.hints),
+        "exit_code": error.exit_code,
+    }
     return Reply("\n".join(lines) + "\n", data, failed=True)
 
 

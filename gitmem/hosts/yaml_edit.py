@@ -14,24 +14,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gitmem.errors import Refused
 from gitmem.hosts.json_edit import Splice, splice
 from gitmem.hosts.yaml_read import NEWLINE, Document, Node, parse
+from gitmem.hosts.yaml_write import Style, block, flow, name, style_of
 
 Entry = Mapping[str, str | int]
 _EMPTY = re.compile(r"\s*(?:null|Null|NULL|~|\[[ \t]*\]|\{[ \t]*\})?\s*")
-_LINE_END = re.compile(r"\r\n|\n|\r")
-
-
-@dataclass(frozen=True, slots=True)
-class _Style:
-    newline: str
-    unit: int  # columns from a key to the keys below it
-    offset: int  # columns from a key to the dashes below it
-    quoted: bool  # keys in braces
 
 
 def insert(text: str, path: Sequence[str], entry: Entry) -> list[Splice]:
@@ -45,10 +36,14 @@ def insert(text: str, path: Sequence[str], entry: Entry) -> list[Splice]:
             the entry cannot stand without changing something else, as in a list that another key shares.
     """
     doc = parse(text)
-    wanted = _appended(doc.value, path, entry)
-    for edits in _ways(doc, path, entry):
-        if reads_as(splice(text, edits), wanted):
-            return edits
+    _require(doc.value, path)
+    try:
+        wanted = _appended(doc.value, path, entry)
+        for edits in _ways(doc, path, entry):
+            if reads_as(splice(text, edits), wanted):
+                return edits
+    except RecursionError as error:
+        raise Refused("cannot edit a file whose values hold themselves", ["edit it by hand"]) from error
     raise Refused(f"cannot add to `{'.'.join(path)}` without changing something else", ["edit it by hand"])
 
 
@@ -71,13 +66,17 @@ def remove(doc: Document, trail: Sequence[int], blank: str = "") -> list[Splice]
     begin, end = doc.line_start(start), doc.line_after(last.end)
     kept = "".join(_kept_comment(doc, c, doc.column(start)) for c in doc.comments_in(begin, end))
     if end == len(doc.text) and not _ends_line(doc.text) and begin and not kept:
-        before = NEWLINE.search(doc.text, max(0, begin - 2), begin)  # what is last now ended the text as ours did
+        before = NEWLINE.search(
+            doc.text, max(0, begin - 2), begin
+        )  # what is last now ended the text as ours did
         begin = before.start() if before else begin
     edits = [Splice(begin, end, kept)]
     if len(parent.parts) == 1 and len(trail) > 1 and blank:
         key, value = at(doc, trail[:-2]).parts[trail[-2]]
         behind = doc.colon((key, value))
-        own = doc.text[value.start : start].split("\n")[0].split("#")[0].rstrip() if value.start < start else ""
+        own = (
+            doc.text[value.start : start].split("\n")[0].split("#")[0].rstrip() if value.start < start else ""
+        )
         place = value.start + len(own) if own.startswith(("&", "!")) else (behind or 0) + 1
         edits.append(Splice(place, place, f" {blank}"))
     return edits
@@ -113,27 +112,28 @@ def same(one: Any, other: Any) -> bool:
 def _appended(value: Any, path: Sequence[str], entry: Entry) -> Any:
     """The value with the entry in it; what it shares with others is copied, so that only this place changes."""
     if not path:
-        if value is not None and not (isinstance(value, list) or value == {}):
-            raise Refused("not a list")
         return [*(value or ()), dict(entry)]
-    if value is not None and value != [] and not isinstance(value, dict):
-        raise Refused("not a map")
-    inside = dict(value or {})
-    try:
-        inside[path[0]] = _appended(inside.get(path[0]), path[1:], entry)
-    except Refused as error:
-        if not error.message.startswith("not a "):
-            raise
-        raise Refused(f"`{path[0]}` is {error.message}", ["edit it by hand"]) from error
-    return inside
+    return {**(value or {}), path[0]: _appended((value or {}).get(path[0]), path[1:], entry)}
+
+
+def _require(value: Any, path: Sequence[str]) -> None:
+    """Refuse a path that leads through anything but maps, to anything but a list."""
+    for depth in range(len(path) + 1):
+        kind, name = (dict, "map") if depth < len(path) else (list, "list")
+        if value is None or value == [] or value == {}:
+            return
+        if not isinstance(value, kind):
+            where = f"`{'.'.join(path[:depth])}`" if depth else "the whole"
+            raise Refused(f"{where} is not a {name}", ["edit it by hand"])
+        value = value.get(path[depth]) if depth < len(path) else None
 
 
 def _ways(doc: Document, path: Sequence[str], entry: Entry) -> Iterator[list[Splice]]:
     """The places where the entry could go, the one that looks best first."""
-    style, node, key_column, made = _style(doc), doc.root, -1, _nested(path, entry)
+    style, node, key_column, made = style_of(doc), doc.root, -1, _nested(path, entry)
     if node is None or _is_nothing(doc, node):
         place = doc.line_start(doc.close) if doc.close < len(doc.text) else doc.close
-        yield [_lines(doc, place, _block(made, 0, style), style)]
+        yield [_lines(doc, place, block(made, 0, style), style)]
         return
     for depth, key in enumerate(path):
         if node.kind != "map":
@@ -147,26 +147,49 @@ def _ways(doc: Document, path: Sequence[str], entry: Entry) -> Iterator[list[Spl
             yield from _below(doc, outer, pair, _nested(path[depth + 1 :], entry), key_column, style)
             return
     if node.kind == "list":
-        yield from _into(doc, node, None, dict(entry), style)
+        yield from _into(doc, node, None, dict(entry), style, key_column + 1)
 
 
-def _into(doc: Document, parent: Node, key: str | None, value: Any, style: _Style) -> Iterator[list[Splice]]:
-    """Append a member to a list or map that has some, or that is in brackets."""
+def _into(
+    doc: Document, parent: Node, key: str | None, value: Any, style: Style, least: int = 0
+) -> Iterator[list[Splice]]:
+    """Append a member to a list or map that has some, or that is in brackets.
+
+    Args:
+        least: comments below the last member belong to the list from this column on.
+    """
     if parent.flow:
-        yield _into_brackets(doc, parent, ("" if key is None else _name(key, style) + ": ") + _flow(value, style), style)
+        yield _into_brackets(
+            doc, parent, ("" if key is None else name(key, style) + ": ") + flow(value, style), style
+        )
         return
     first, last = parent.parts[0][0], parent.parts[-1][1]
     start = first.start if parent.kind == "map" else doc.dash(first)
-    lines = _block([value] if key is None else {key: value}, doc.column(start), style)
+    lines = block([value] if key is None else {key: value}, doc.column(start), style)
     if parent is doc.root:
-        yield [_lines(doc, doc.line_start(doc.close) if doc.close < len(doc.text) else doc.close, lines, style)]
-    yield [_lines(doc, doc.line_after(last.end), lines, style)]
+        yield [
+            _lines(doc, doc.line_start(doc.close) if doc.close < len(doc.text) else doc.close, lines, style)
+        ]
+    yield [
+        _lines(
+            doc, _below_comments(doc, doc.line_after(last.end), max(least, doc.column(start))), lines, style
+        )
+    ]
     if doc.starts_line(start):
         yield [_lines(doc, doc.line_start(start), lines, style)]
 
 
+def _below_comments(doc: Document, place: int, least: int) -> int:
+    """Behind the comments that follow on lines of their own and are indented like what stands above them."""
+    for start, end in doc.comments_in(place, len(doc.text)):
+        if doc.text[place:start].strip() or doc.column(start) < least or not doc.starts_line(start):
+            break
+        place = doc.line_after(end)
+    return place
+
+
 def _below(
-    doc: Document, outer: Node, pair: tuple[Node, Node], value: Any, column: int, style: _Style
+    doc: Document, outer: Node, pair: tuple[Node, Node], value: Any, column: int, style: Style
 ) -> Iterator[list[Splice]]:
     """Give a key that has nothing its first value."""
     colon, old = doc.colon(pair), pair[1]
@@ -175,11 +198,11 @@ def _below(
     if not outer.flow and _EMPTY.fullmatch(doc.text, colon + 1, old.end):
         gone = [Splice(colon + 1, old.end, "")] if colon + 1 < old.end else []
         under = column + (style.offset if isinstance(value, list) else style.unit)
-        yield [*gone, _lines(doc, doc.line_after(old.end), _block(value, under, style), style)]
-    yield [Splice(colon + 1, max(old.end, colon + 1), " " + _flow(value, style))]
+        yield [*gone, _lines(doc, doc.line_after(old.end), block(value, under, style), style)]
+    yield [Splice(colon + 1, max(old.end, colon + 1), " " + flow(value, style))]
 
 
-def _into_brackets(doc: Document, parent: Node, new: str, style: _Style) -> list[Splice]:
+def _into_brackets(doc: Document, parent: Node, new: str, style: Style) -> list[Splice]:
     text, close = doc.text, parent.end - 1
     if not parent.parts:
         opened = text.index("[" if parent.kind == "list" else "{", parent.start)
@@ -202,15 +225,20 @@ def _into_brackets(doc: Document, parent: Node, new: str, style: _Style) -> list
 
 
 def _cut_from_brackets(doc: Document, parent: Node, index: int) -> list[Splice]:
-    members, close = parent.parts, parent.end - 1
+    text, members, close = doc.text, parent.parts, parent.end - 1
     first, last = members[index]
-    comma = doc.comma(last.end, members[index + 1][0].start if index + 1 < len(members) else close)
+    following = members[index + 1][0].start if index + 1 < len(members) else close
+    comma = doc.comma(last.end, following)
     before = doc.comma(members[index - 1][1].end, first.start) if index else None
-    opened = before + 1 if before is not None else doc.text.index("[" if parent.kind == "list" else "{", parent.start) + 1
+    opened = parent.start if before is None else before
+    if before is None:
+        opened = text.index("[" if parent.kind == "list" else "{", parent.start)
+    if not index and comma is not None and not NEWLINE.search(text, opened, following):
+        return [Splice(first.start, following, "")]
     comments = doc.comments_in(opened, first.start)
-    lead = comments[-1][1] if comments else opened
-    if index + 1 < len(members) and comma is not None and not index and not comments and not doc.comments_in(comma, members[1][0].start):
-        return [Splice(first.start, members[1][0].start, "")]
+    lead, after = comments[-1][1] if comments else opened + 1, last.end if comma is None else comma + 1
+    if comments and not NEWLINE.match(text, after + len(text[after:]) - len(text[after:].lstrip(" "))):
+        lead = doc.line_after(lead)  # what follows must not slip into the comment
     edits = [Splice(lead, last.end, "")]
     if comma is not None:
         edits.append(Splice(comma, comma + 1, ""))
@@ -219,43 +247,12 @@ def _cut_from_brackets(doc: Document, parent: Node, index: int) -> list[Splice]:
     return edits
 
 
-def _lines(doc: Document, place: int, lines: Sequence[str], style: _Style) -> Splice:
+def _lines(doc: Document, place: int, lines: Sequence[str], style: Style) -> Splice:
     """Whole lines at the beginning of a line, or at the end of a text whose last line has no end."""
     if place == len(doc.text) and place and not _ends_line(doc.text):
         started = bool(doc.text.removeprefix("\ufeff"))
         return Splice(place, place, (style.newline if started else "") + style.newline.join(lines))
     return Splice(place, place, "".join(line + style.newline for line in lines))
-
-
-def _block(value: Any, column: int, style: _Style) -> list[str]:
-    space = " " * column
-    if isinstance(value, list):
-        return [
-            space + ("  " if i else "- ") + line
-            for item in value
-            for i, line in enumerate(f"{key}: {_scalar(inner)}" for key, inner in item.items())
-        ]
-    lines = []
-    for key, inner in value.items():
-        under = column + (style.offset if isinstance(inner, list) else style.unit)
-        lines += [f"{space}{key}:", *_block(inner, under, style)]
-    return lines
-
-
-def _flow(value: Any, style: _Style) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_flow(item, style) for item in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_name(key, style)}: {_flow(inner, style)}" for key, inner in value.items()) + "}"
-    return _scalar(value)
-
-
-def _scalar(value: str | int) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
-
-
-def _name(key: str, style: _Style) -> str:
-    return f'"{key}"' if style.quoted else key
 
 
 def _nested(path: Sequence[str], entry: Entry) -> Any:
@@ -267,24 +264,6 @@ def _nested(path: Sequence[str], entry: Entry) -> Any:
 
 def _is_nothing(doc: Document, node: Node) -> bool:
     return node.kind == "scalar" and bool(_EMPTY.fullmatch(doc.text, node.start, node.end))
-
-
-def _style(doc: Document) -> _Style:
-    newline, unit, offset = _LINE_END.search(doc.text), 0, -1
-    for node in doc.nodes():
-        for key, value in node.pairs if not node.flow else ():
-            if value.flow or not value.parts or not doc.starts_line(key.start):
-                continue
-            first = value.parts[0][0]
-            deeper = doc.column(first.start if value.kind == "map" else doc.dash(first)) - doc.column(key.start)
-            if value.kind == "map":
-                unit = unit or deeper
-            elif offset < 0:
-                offset = deeper
-    braces = next((n for n in doc.nodes() if n.flow and n.kind == "map" and n.pairs), None)
-    quoted = braces is not None and doc.text.startswith('"', braces.pairs[0][0].start)
-    unit = unit if unit > 0 else 2
-    return _Style(newline.group() if newline else "\n", unit, offset if offset >= 0 else unit, quoted)
 
 
 def _kept_comment(doc: Document, comment: tuple[int, int], column: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import yaml
@@ -75,17 +76,17 @@ class Document:
 
     def colon(self, pair: tuple[Node, Node]) -> int | None:
         """The colon between a key and its value; None where there is none, as in `{a}`."""
-        return next((at for at in self.colons if pair[0].end <= at < max(pair[1].start, pair[0].end + 1)), None)
+        return next(
+            (at for at in self.colons if pair[0].end <= at < max(pair[1].start, pair[0].end + 1)), None
+        )
 
     def comma(self, start: int, end: int) -> int | None:
         """The first comma between members in `text[start:end]`."""
         return next((at for at in self.commas if start <= at < end), None)
 
     def line_start(self, pos: int) -> int:
-        last = None
-        for last in NEWLINE.finditer(self.text, 0, pos):
-            pass
-        return last.end() if last else int(self.text.startswith("\ufeff"))
+        ends = [found.end() for found in NEWLINE.finditer(self.text, 0, pos)]
+        return ends[-1] if ends else int(self.text.startswith("\ufeff"))
 
     def line_after(self, pos: int) -> int:
         """The beginning of the first line that does not hold the character before `pos`."""
@@ -119,7 +120,9 @@ def parse(text: str) -> Document:
     try:
         value = yaml.safe_load(text)
         tokens = list(yaml.scan(text, Loader=yaml.SafeLoader))
-        events = [e for e in yaml.parse(text, Loader=yaml.SafeLoader) if not isinstance(e, yaml.StreamStartEvent)]
+        events = [
+            e for e in yaml.parse(text, Loader=yaml.SafeLoader) if not isinstance(e, yaml.StreamStartEvent)
+        ]
         root = _node(iter(events[1:])) if isinstance(events[0], yaml.DocumentStartEvent) else None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -134,12 +137,16 @@ def parse(text: str) -> Document:
 
     def places(kind: type) -> tuple[int, ...]:
         # a key token is not shown, and a colon may stand for one that only `?` would show: width tells
-        return tuple(t.start_mark.index for t in tokens if type(t) is kind and t.end_mark.index > t.start_mark.index)
+        return tuple(
+            t.start_mark.index for t in tokens if type(t) is kind and t.end_mark.index > t.start_mark.index
+        )
 
     comments = []
-    for before, after in zip(tokens, tokens[1:], strict=False):
+    for before, after in pairwise(tokens):
         comments += [m.span() for m in _COMMENT.finditer(text, before.end_mark.index, after.start_mark.index)]
-    close = next((e.start_mark.index for e in events if isinstance(e, yaml.DocumentEndEvent) and e.explicit), len(text))
+    close = next(
+        (e.start_mark.index for e in events if isinstance(e, yaml.DocumentEndEvent) and e.explicit), len(text)
+    )
     return Document(
         text, value, root, close, places(yaml.BlockEntryToken), places(yaml.ValueToken), places(yaml.FlowEntryToken), tuple(comments)
     )  # fmt: skip

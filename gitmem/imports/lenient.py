@@ -17,13 +17,10 @@ _KEY = re.compile(r"([ \t]*)([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
 def split(text: str) -> tuple[dict[str, object], str]:
     """`(meta, body)`; an empty mapping and the whole text where there is no frontmatter."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    lines = text.split("\n")
-    if lines[0].rstrip() != "---":
+    found = _fenced(text)
+    if found is None:
         return {}, text
-    end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), None)
-    if end is None:
-        return {}, text
-    head = lines[1:end]
+    head, body = found
     rough = by_first_colon(head)
     try:
         meta, _ = frontmatter.parse_yaml("\n".join(head))
@@ -39,7 +36,25 @@ def split(text: str) -> tuple[dict[str, object], str]:
             and value.startswith(str(meta[key]))
         ):
             meta[key] = value
-    return meta, "\n".join(lines[end + 1 :])
+    return meta, body
+
+
+def _fenced(text: str) -> tuple[list[str], str] | None:
+    """The lines between the fences and the text below them, as python-frontmatter parts them; None without fences."""
+    from frontmatter import YAMLHandler
+
+    handler = YAMLHandler()
+    if not handler.detect(text) or text.split("\n", 1)[0].rstrip() != "---":
+        return None
+    lines = text.split("\n")
+    ended = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), None)
+    if ended is None:
+        return None
+    if lines[ended].rstrip() == "...":
+        # YAML's own end mark, which the library does not know
+        return lines[1:ended], "\n".join(lines[ended + 1 :])
+    head, body = handler.split(text)
+    return head.strip("\n").split("\n"), body.removeprefix("\n")
 
 
 def by_first_colon(lines: list[str]) -> dict[str, object]:

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from gitmem.errors import Busy
 from gitmem.git import lock, objects
 from gitmem.git.locate import Memory
-from gitmem.index import catalogue as catalogues
 from gitmem.index import anchors, embed, place, refresh, vectors, words
+from gitmem.index import catalogue as catalogues
+from gitmem.index import coverage as coverages
 from gitmem.index.analyse import ANALYSER_VERSION, tokens
 from gitmem.index.catalogue import Catalogue, Item, Progress
 from gitmem.index.coverage import Coverage, coverage, embedder_name
@@ -35,16 +37,26 @@ def build(memory: Memory, registry: Registry, progress: Progress | None = None, 
     """
     embedder = embedder_name(memory, registry)
     with lock.held(place.lock(memory.state), wait_s, "the index"):
-        catalogue = catalogues.open_for_writing(memory.state)
         try:
-            _check_analyser(memory, catalogue)
-            refresh.refresh(memory, registry, catalogue, refresh.differences(memory, catalogue), progress)
-            _words(memory, catalogue, progress)
-            if with_vectors and embedder != "none":
-                _vectors(memory, catalogue, embedder, progress)
-            return coverage(catalogue, embedder)
-        finally:
-            catalogue.close()
+            return _build(memory, registry, embedder, progress, with_vectors)
+        except Exception as error:
+            if not catalogues.is_damage(error):
+                raise
+            catalogues.discard(memory.state)
+            return _build(memory, registry, embedder, progress, with_vectors)
+
+
+def _build(memory: Memory, registry: Registry, embedder: str, progress: Progress | None, with_vectors: bool) -> Coverage:
+    catalogue = catalogues.open_for_writing(memory.state)
+    try:
+        _check_words(memory, catalogue)
+        refresh.refresh(memory, registry, catalogue, refresh.differences(memory, catalogue), progress)
+        _words(memory, catalogue, progress)
+        if with_vectors and embedder != "none":
+            _vectors(memory, catalogue, embedder, progress)
+        return coverage(catalogue, embedder)
+    finally:
+        catalogue.close()
 
 
 def ensure(memory: Memory, registry: Registry, vectors_too: bool = True) -> bool:
@@ -54,7 +66,7 @@ def ensure(memory: Memory, registry: Registry, vectors_too: bool = True) -> bool
         with lock.held(place.lock(memory.state), 0.0, "the index"):
             catalogue = catalogues.open_for_writing(memory.state)
             try:
-                _check_analyser(memory, catalogue)
+                _check_words(memory, catalogue)
                 changes = refresh.differences(memory, catalogue)
                 if len(changes) > INLINE_CHANGES:
                     return False
@@ -69,6 +81,25 @@ def ensure(memory: Memory, registry: Registry, vectors_too: bool = True) -> bool
                 return True
             finally:
                 catalogue.close()
+    except (Busy, OSError):
+        return False
+
+
+def repair(memory: Memory, error: Exception) -> bool:
+    """Throw away what a reader found damaged; False when that is not what the error says, or a builder is at work.
+
+    Under the builder's lock nothing is being swapped, so words that cannot be opened now are damaged.
+    """
+    is_words = isinstance(error, words.Damaged)
+    if not is_words and not catalogues.is_damage(error):
+        return False
+    try:
+        with lock.held(place.lock(memory.state), 0.0, "the index"):
+            if is_words:
+                shutil.rmtree(place.words(memory.state), ignore_errors=True)
+            else:
+                catalogues.discard(memory.state)
+            return True
     except (Busy, OSError):
         return False
 
@@ -91,13 +122,18 @@ def chunks(item: Item, card: cards.Card | None) -> list[words.Chunk]:
     return [words.Chunk(item.row, item.scope, head, body) for body in bodies or [[]]]
 
 
-def _check_analyser(memory: Memory, catalogue: Catalogue) -> None:
-    """Words cut by another analyser are of no use."""
-    if catalogue.meta("analyser") == str(ANALYSER_VERSION) and place.words(memory.state).is_dir():
+def _check_words(memory: Memory, catalogue: Catalogue) -> None:
+    """Words cut by another analyser are of no use, and those that are gone or cannot be opened are written anew."""
+    folder = place.words(memory.state)
+    same = catalogue.meta("analyser") == str(ANALYSER_VERSION)
+    if same and catalogue.count("kind = 'card' AND worded = 1 AND fault IS NULL"):
+        found = words.open_for_reading(folder)
+        if found is not None:
+            found.close()
+            return
+    elif same:
         return
-    import shutil
-
-    shutil.rmtree(place.words(memory.state), ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
     catalogue.db.execute("UPDATE cards SET worded = 0 WHERE kind = 'card' AND fault IS NULL")
     catalogue.db.execute("DELETE FROM dropped")
     catalogue.set_meta("analyser", str(ANALYSER_VERSION))
@@ -157,14 +193,14 @@ def _unembedded(catalogue: Catalogue, embedder: str, limit: int) -> list[int]:
 
 def _vectors(memory: Memory, catalogue: Catalogue, name: str, progress: Progress | None) -> None:
     db = catalogue.db
-    if catalogue.meta("embedder") != name:
-        # another embedder's vectors never meet this one's
+    if catalogue.meta("embedder") != name or not coverages.has_vectors(catalogue, memory.state):
+        # another embedder's vectors never meet this one's; nor do those of a file that was cut off
         db.execute("UPDATE cards SET slot = NULL")
         place.vectors(memory.state, name).unlink(missing_ok=True)
         catalogue.set_meta("embedder", name)
         catalogue.set_meta("slots", "0")
     total = len(_unembedded(catalogue, name, 1 << 30))
-    if not total:
+    if not total and coverages.has_anchors(catalogue, memory.state):
         return
     small = total <= INLINE_VECTORS
     model = embed.load(name, for_query=small)
@@ -182,7 +218,7 @@ def _vectors(memory: Memory, catalogue: Catalogue, name: str, progress: Progress
 
 def _anchors(memory: Memory, name: str, model: embed.Embedder) -> None:
     file = place.anchors(memory.state, name, anchors.VERSION)
-    if not file.is_file():
+    if not file.is_file() or file.stat().st_size != len(anchors.TEXTS) * model.dim * 4:
         file.parent.mkdir(parents=True, exist_ok=True)
         fresh = file.with_suffix(".tmp")
         fresh.write_bytes(model.passages(anchors.TEXTS).tobytes())

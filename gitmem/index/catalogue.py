@@ -167,7 +167,7 @@ class Catalogue:
 
     def faults(self) -> list[tuple[str, int, str]]:
         """`(path, line, message)` of every card that is left out."""
-        rows = self.db.execute(f"SELECT path, fault, registry_fault FROM cards WHERE fault IS NOT NULL OR registry_fault IS NOT NULL ORDER BY path")
+        rows = self.db.execute("SELECT path, fault, registry_fault FROM cards WHERE fault IS NOT NULL OR registry_fault IS NOT NULL ORDER BY path")
         found = []
         for path, fault, registry_fault in rows:
             line, message = json.loads(fault) if fault else (1, registry_fault)
@@ -208,16 +208,21 @@ def open_for_writing(state: Path) -> Catalogue:
             has = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()[0]
             if not has:
                 connection.executescript("BEGIN;" + TABLES + f"INSERT INTO meta VALUES ('format', '{place.FORMAT}'); COMMIT;")
-            else:
-                connection.execute("SELECT count(row) FROM cards WHERE worded = 0").fetchone()
+            elif connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() != (str(place.FORMAT),):
+                raise sqlite3.DatabaseError("another format")
             return Catalogue(connection)
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
             connection.close()
-            if attempt == 2:
+            if attempt == 2 or not is_damage(error):
                 raise
             discard(state)
             file.parent.mkdir(parents=True, exist_ok=True)
     raise AssertionError
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether SQLite says that the file is not what was written, and not that it is locked or that the disk is full."""
+    return type(error) is sqlite3.DatabaseError or (isinstance(error, sqlite3.OperationalError) and "no such" in str(error))
 
 
 def discard(state: Path) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from gitmem.git.locate import Memory
-from gitmem.index import embed
+from gitmem.index import anchors, embed, place
 from gitmem.index.analyse import ANALYSER_VERSION
 from gitmem.index.catalogue import Catalogue
 from gitmem.model.registry import Registry
@@ -40,6 +41,25 @@ def coverage(catalogue: Catalogue, embedder: str) -> Coverage:
     if catalogue.meta("embedder") != embedder:
         embedded = 0
     return Coverage(cards, worded, embedded, embedder)
+
+
+def has_vectors(catalogue: Catalogue, state: Path) -> bool:
+    """Whether the vectors that the catalogue speaks of are there."""
+    needed = 4 * int(catalogue.meta("slots") or "0") * int(catalogue.meta("dim") or "0")
+    return not needed or _size(place.vectors(state, catalogue.meta("embedder") or "")) >= needed
+
+
+def has_anchors(catalogue: Catalogue, state: Path) -> bool:
+    """Whether the vectors by which a prompt's baseline is read are there."""
+    needed = 4 * len(anchors.TEXTS) * int(catalogue.meta("dim") or "0")
+    return not needed or _size(place.anchors(state, catalogue.meta("embedder") or "", anchors.VERSION)) == needed
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def speaks_of(catalogue: Catalogue, memory: Memory) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from gitmem.checks import card as card_check
 from gitmem.checks.corpus import facts_of, registry_fault
+from gitmem.checks.problem import printable
 from gitmem.git import objects
 from gitmem.git.locate import Memory
 from gitmem.git.objects import Change
@@ -75,7 +76,7 @@ def _note(memory: Memory, catalogue: Catalogue, changes: list[Change], blobs: ob
 
 def drop(catalogue: Catalogue, path: str) -> list[str]:
     """Take out the row of a path; the id it had."""
-    found = catalogue.db.execute("SELECT row, worded, id FROM cards WHERE path = ?", (path,)).fetchone()
+    found = catalogue.db.execute("SELECT row, worded, id FROM cards WHERE path = ?", (printable(path),)).fetchone()
     if not found:
         return []
     for table in ("edges", "cites", "cards"):
@@ -89,6 +90,7 @@ def drop(catalogue: Catalogue, path: str) -> list[str]:
 def add(catalogue: Catalogue, path: str, blob: str, verdict: card_check.Verdict) -> list[str]:
     """A new row; also for a card that cannot be read, so that it can be named. The id, by the file's name if need be."""
     db = catalogue.db
+    path = printable(path)  # a name of odd bytes is no text, and must not keep the other cards from being read
     row = _next_row(catalogue)
     error = next((p for p in verdict.problems if p.severity == "error"), None)
     fault = json.dumps([error.line, f"{error.code} {error.message}"], ensure_ascii=False) if error else None
@@ -135,7 +137,8 @@ def _next_row(catalogue: Catalogue) -> int:
 def _judge_by_registry(catalogue: Catalogue, registry: Registry, touched: set[str] | None) -> None:
     """What depends on the registry or on other cards: types, scopes, authors, twins, edges that lead nowhere.
 
-    `touched`: ids of cards that came or went; they and the cards that point at them are judged. None: all are.
+    `touched`: ids of cards that came or went; they, the cards that point at them and those that replace them over
+    a chain (it may have become a circle, or ceased to be one) are judged. None: all are.
     """
     db = catalogue.db
     where = "id IS NOT NULL"
@@ -144,7 +147,9 @@ def _judge_by_registry(catalogue: Catalogue, registry: Registry, touched: set[st
         db.execute("DELETE FROM touched")
         db.executemany("INSERT OR IGNORE INTO touched VALUES (?)", [(one,) for one in touched])
         where = (
-            "row IN (SELECT c.row FROM touched t JOIN cards c ON c.id = t.id"
+            "row IN (WITH RECURSIVE above(id) AS (SELECT id FROM touched UNION SELECT c.id FROM above a"
+            " JOIN edges e ON e.target = a.id AND e.kind = 'supersedes' JOIN cards c ON c.row = e.row)"
+            " SELECT c.row FROM above a JOIN cards c ON c.id = a.id"
             " UNION SELECT e.row FROM touched t JOIN edges e ON e.target = t.id)"
         )
     rows = db.execute(f"SELECT row, path, id, type, scope, author, fault FROM cards WHERE {where} ORDER BY path").fetchall()
@@ -194,15 +199,16 @@ def _leads_back(catalogue: Catalogue, start: str) -> bool:
 
 def _source_reader(memory: Memory, changes: list[Change], blobs: objects.Blobs) -> Callable[[str], bytes | None]:
     """Sources of the tree, asked for one by one, or listed once where many cards come at a time."""
-    known: dict[str, str | None] = {c.path: c.new.oid if c.new else None for c in changes if c.path.startswith("sources/")}
+    known: dict[str, objects.Entry | None] = {c.path: c.new for c in changes if c.path.startswith("sources/")}
     if len(changes) > 50:
-        known.update((entry.path, entry.oid) for entry in objects.entries(memory.git, memory.tree or "", "sources"))
+        known.update((entry.path, entry) for entry in objects.entries(memory.git, memory.tree or "", "sources"))
 
     def read(path: str) -> bytes | None:
         if path not in known:
-            found = memory.git.run("rev-parse", "--verify", "-q", f"{memory.tree}:{path}", check=False)
-            known[path] = found.text() if found.code == 0 else None
-        oid = known[path]
-        return blobs[oid] if oid else None
+            found = objects.entries(memory.git, memory.tree or "", path)
+            known[path] = found[0] if found and found[0].path == path else None
+        entry = known[path]
+        # a link, a submodule or an executable is no source
+        return blobs[entry.oid] if entry is not None and entry.mode == objects.REGULAR else None
 
     return read

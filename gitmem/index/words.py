@@ -8,7 +8,6 @@ of ten thousand.
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -46,6 +45,10 @@ class WordResult:
     idf: dict[str, float] = field(default_factory=dict)
 
 
+class Damaged(Exception):
+    """The files of the index are not what was written; it must be built anew."""
+
+
 def schema() -> Any:
     from whoosh.fields import ID, KEYWORD, Schema
 
@@ -77,6 +80,13 @@ class Words:
 
         Source: Robertson, Zaragoza, Taylor, CIKM 2004, doi:10.1145/1031171.1031181.
         """
+        try:
+            return self._search(terms, scopes, limit, cards)
+        except Exception as error:
+            # Whoosh reads its files without checking them: what it trips over is not told apart
+            raise Damaged(f"the words of the index cannot be read: {error!r}") from error
+
+    def _search(self, terms: Sequence[str], scopes: Sequence[str] | None, limit: int, cards: int) -> WordResult:
         unique = list(dict.fromkeys(terms))
         df = {term: max(self._df(name, term) for name in FIELDS) for term in unique}
         result = WordResult()
@@ -95,7 +105,11 @@ class Words:
                 continue
             for doc, (score, found) in self._score(leaf, chosen, result.idf, allowed).items():
                 scored.append((score, found, number, doc))
-        for score, found, number, doc in heapq.nlargest(limit * 3, scored):
+        # best first, and only as far as needed: which card a chunk is of costs more to ask than its score
+        scored.sort(reverse=True)
+        for score, found, number, doc in scored:
+            if len(best) >= limit:
+                break
             row = int(self._leaves[number].stored_fields(doc)["row"])
             if row not in best:
                 best[row] = (score, found / total if total else 0.0)
@@ -104,7 +118,7 @@ class Words:
         return result
 
     def _df(self, name: str, term: str) -> int:
-        return self._reader.doc_frequency(name, term)
+        return sum(_frequency(leaf, name, term) for leaf in self._leaves)
 
     def _documents_of(self, leaf: Any, scopes: Sequence[str]) -> set[int]:
         from whoosh.reading import TermNotFound
@@ -148,6 +162,18 @@ class Words:
         return scores
 
 
+def _frequency(leaf: Any, name: str, term: str) -> int:
+    """In how many documents a term stands. Whoosh goes on counting removed ones until their segment is merged."""
+    if not leaf.has_deletions():
+        return leaf.doc_frequency(name, term)
+    from whoosh.reading import TermNotFound
+
+    try:
+        return sum(1 for _ in leaf.postings(name, term).all_ids())
+    except TermNotFound:
+        return 0
+
+
 def open_for_reading(folder: Path) -> Words | None:
     """The index as it is now; None when there is none. A writer may swap files while it is opened: tried again."""
     if not folder.is_dir():
@@ -165,7 +191,8 @@ def open_for_reading(folder: Path) -> Words | None:
                 leaf.doc_field_length(0, "head")
                 leaf.doc_field_length(0, "body")
             return Words(reader)
-        except (OSError, TypeError, KeyError, index.EmptyIndexError):
+        except Exception:
+            # Whoosh says nothing of why: a file that was swapped, or bytes that make no sense
             time.sleep(0.01)
     return None
 

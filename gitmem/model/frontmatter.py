@@ -87,6 +87,9 @@ def parse(data: bytes, max_bytes: int = MAX_BYTES) -> Document:
         raise FormatError(
             f"the frontmatter is a {'list' if isinstance(meta, list) else 'single value'}, not `key: value` lines",
             2,
+            ["write lines such as `type: fact`, without `- ` before them"]
+            if isinstance(meta, list)
+            else ["write lines such as `type: fact`"],
         )
     return Document(meta, "\n".join(lines[end + 1 :]), marks, end + 2)
 

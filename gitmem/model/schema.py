@@ -117,6 +117,10 @@ def _words(error: Any) -> Iterator[Fault]:
             if asked == "array" and isinstance(value, str) and value:
                 word = keys and len(value) <= 40 and value.isprintable() and " " not in value
                 hint = f"write it as a list: {keys[-1]}: [{value}]" if word else ""
+            elif asked in ("integer", "number"):
+                least, most = (error.schema.get(key) for key in ("minimum", "maximum"))
+                between = f" from {least} to {most}" if least is not None and most is not None else ""
+                hint = f"write {_kind(asked)}{between}, or leave it out" if between else f"write {_kind(asked)}"
             yield Fault(path, f"`{name}` is {shown}, not {_kind(asked)}", hint)
         case "enum":
             near = difflib.get_close_matches(str(value), asked, 1)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gitmem import whereabouts
 from gitmem.identity import Caller
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from gitmem.index.catalogue import Catalogue
     from gitmem.index.words import Words
     from gitmem.recall.retrieve import QueryVector
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,10 @@ class Index(Protocol):
 
     def open(self) -> Opened: ...
 
+    def repair(self, error: Exception) -> bool:
+        """Throw away what is damaged; False when the error says nothing of the kind."""
+        ...
+
 
 def recall(request: Request, caller: Caller, registry: Registry, session: Session, index: Index) -> Answer:
     """Answer one turn. `session` is read only; `index` is opened when the turn passed the trigger."""
@@ -98,18 +106,29 @@ def _look_up(request, caller, registry, session, index, scope, progress, trace) 
 
     text = retrieve.clip(_with_previous(request, retrieve.query_terms))
     vector = index.vector(text)
-    opened = index.open()
-    try:
-        trace.degraded.extend(opened.degraded)
+
+    def look(opened: Opened) -> Answer:
         wait_s = 1.0 if request.deadline_s is None else max(0.0, request.deadline_s - time.monotonic())
         found = retrieve.retrieve(
             text, vector, opened.catalogue, opened.words, opened.state, scope, registry, request.now,
             vector_wait_s=wait_s, max_scanned=opened.max_scanned,
         )  # fmt: skip
-        trace.degraded.extend(found.degraded)
+        trace.degraded = [*opened.degraded, *found.degraded]
         return _choose(request, caller, registry, session, opened.catalogue, scope, progress, found, trace)
-    finally:
-        opened.close()
+
+    return using(index, look)
+
+
+def using(index: Index, work: Callable[[Opened], T]) -> T:
+    """Do `work` with the open index and close it; one that turns out damaged is thrown away, and built anew, once."""
+    for attempt in (1, 2):
+        try:
+            with closing(index.open()) as opened:
+                return work(opened)
+        except Exception as error:
+            if attempt == 2 or not index.repair(error):
+                raise
+    raise AssertionError
 
 
 def _choose(request, caller, registry, session, catalogue, scope, progress, found, trace) -> Answer:  # type: ignore[no-untyped-def]

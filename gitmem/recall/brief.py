@@ -7,7 +7,6 @@ keep it in a cached prefix.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,10 +14,18 @@ from gitmem.identity import Caller
 from gitmem.index.catalogue import Catalogue, Item
 from gitmem.model import ids, layers, live
 from gitmem.model.registry import Registry
-from gitmem.recall import render
+from gitmem.recall import answer, render
 from gitmem.recall import scope as scopes
 
 HEADER = "Standing notes of this person, recorded earlier; verify before use. Whole card: git mem show ID. More: git mem search WORDS"
+# What each host loads itself at the start of a session: its own memory, and instruction files in its folder.
+# Cards that were imported from there, by the name of their import.
+LOADS = {
+    "claude-code": frozenset({"claude-code", "claude-md"}),
+    "codex": frozenset({"codex", "agents-md"}),
+    "hermes": frozenset({"hermes", "agents-md"}),
+    "pi": frozenset({"agents-md", "claude-md"}),
+}
 _TYPES = ("rule", "preference", "convention", "pitfall", "habit", "decision", "fact", "result")
 
 
@@ -110,8 +117,8 @@ def brief_text(context, project: str | None, host: str | None = None) -> tuple[s
     """The brief for a caller, what `host` loads itself left out."""
     from gitmem.recall.opening import LiveIndex
 
-    omit = frozenset({"claude-code", "claude-md"}) if host == "claude-code" else frozenset({host} if host else ())
+    omit = LOADS.get(host or "", frozenset())
     standing = standing_text(context.memory.git, context.memory.tip, project)
-    with closing(LiveIndex(context.memory, context.registry, lexical=True).open()) as opened:
-        made = brief(opened.catalogue, context.registry, context.caller, project, standing, context.now, omit)
+    index = LiveIndex(context.memory, context.registry, lexical=True)
+    made = answer.using(index, lambda opened: brief(opened.catalogue, context.registry, context.caller, project, standing, context.now, omit))
     return made.text, made.cards

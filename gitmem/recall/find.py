@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from gitmem.errors import Refused
 from gitmem.index.catalogue import Catalogue
 from gitmem.model import live
 from gitmem.recall import log, retrieve
+from gitmem.recall.answer import Opened, using
 from gitmem.recall.opening import LiveIndex
 from gitmem.recall.relevance import relevance
 from gitmem.recall.scope import Scope
@@ -42,7 +42,8 @@ def search(
     names = _names(context, here, project, everywhere, scope)
     index = LiveIndex(context.memory, context.registry, lexical)
     vector = index.vector(retrieve.clip(text))
-    with closing(index.open()) as opened:
+
+    def look(opened: Opened) -> tuple[list[Hit], list[str]]:
         wide = Scope(names, project or here, None, None, "")
         found = retrieve.retrieve(
             retrieve.clip(text), vector, opened.catalogue, opened.words, opened.state, wide, context.registry, context.now, limit=max(40, limit * 3), vector_wait_s=10.0
@@ -60,11 +61,14 @@ def search(
         hits = [hit for hit in hits if hit.words_rank is not None or (hit.relevance >= 0.02 and (hit.vectors_rank or 99) <= 10)][:limit]
         if dead_too:
             hits.extend(_dead(opened.catalogue, context, found, type_, limit - len(hits)))
+        return hits, [*opened.degraded, *found.degraded]
+
+    hits, degraded = using(index, look)
     log.append(
         context.memory.state,
         {"event": "search", "agent": context.caller.name, "project": project or here, "said": [hit.id for hit in hits], "prompt": text[:300]},
     )
-    return hits, [*opened.degraded, *found.degraded]
+    return hits, degraded
 
 
 def _names(context: Context, here: str | None, project: str | None, everywhere: bool, scope: str | None) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from datetime import UTC, datetime
@@ -59,13 +60,14 @@ def recalled(state: Path, trace: dict[str, Any], said: list[str], *, session: st
 def last(state: Path, turn: dict[str, Any]) -> None:
     """Keep the last automatic turn for `git mem why`."""
     file = state / "last.json"
+    fresh = file.with_suffix(f".{os.getpid()}.tmp")
     try:
-        fresh = file.with_suffix(f".{os.getpid()}.tmp")
         fresh.write_text(json.dumps(turn, ensure_ascii=False), encoding="utf-8", errors="backslashreplace")
         os.chmod(fresh, 0o600)
         fresh.replace(file)
     except OSError:
-        return
+        with contextlib.suppress(OSError):
+            fresh.unlink(missing_ok=True)
 
 
 def read_last(state: Path) -> dict[str, Any] | None:

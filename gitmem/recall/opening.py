@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from gitmem import detach
+from gitmem.git import objects
 from gitmem.git.locate import Memory
+from gitmem.git.objects import Change
 from gitmem.index import catalogue, coverage, place, words
 from gitmem.index.catalogue import Catalogue
+from gitmem.model import ids
+from gitmem.model.card import id_of_path
 from gitmem.model.registry import Registry
 from gitmem.recall.answer import Opened
 from gitmem.recall.retrieve import QueryVector
 
 SCAN_CHANGES = 300
+_NO_MARKS = str.maketrans("[],\"'", "     ")
 
 
 class LiveIndex:
@@ -22,6 +27,8 @@ class LiveIndex:
 
     def __init__(self, memory: Memory, registry: Registry, lexical: bool = False):
         self._memory, self._registry, self._lexical = memory, registry, lexical
+        self._repaired = False
+        self._unread = 0
         self._embedder = "none" if lexical else coverage.embedder_name(memory, registry)
 
     def vector(self, text: str) -> QueryVector | None:
@@ -36,18 +43,32 @@ class LiveIndex:
         state = coverage.coverage(found, embedder)
         degraded: list[str] = []
         indexed = state.worded if embedder == "none" else min(state.worded, state.embedded)
-        if state.cards and indexed < state.cards:
-            degraded.append(f"index {100 * indexed // state.cards} %")
+        cards = state.cards + self._unread
+        if indexed < cards:
+            degraded.append(f"index {100 * indexed // cards} %")
         wanted = memory.setting("mem.embedder") or registry.memory.embedder
         if embedder == "none" and wanted != "none":
             degraded.append("words only, as asked" if self._lexical else f"words only: the embedder `{wanted}` is not installed")
-        return Opened(found, words.open_for_reading(place.words(memory.state)), memory.state, tuple(degraded))
+        if self._repaired:
+            degraded.append("the index was damaged and is built anew")
+        by_words = words.open_for_reading(place.words(memory.state))
+        if by_words is None and state.worded:
+            found.close()
+            raise words.Damaged("the words of the index cannot be opened")
+        return Opened(found, by_words, memory.state, tuple(degraded))
+
+    def repair(self, error: Exception) -> bool:
+        from gitmem.index import build
+
+        self._repaired = build.repair(self._memory, error)
+        return self._repaired
 
     def _ready(self, found: Catalogue) -> bool:
         if not coverage.speaks_of(found, self._memory):
             return False
-        state = coverage.coverage(found, self._embedder)
-        return state.complete
+        if self._embedder != "none" and not (coverage.has_vectors(found, self._memory.state) and coverage.has_anchors(found, self._memory.state)):
+            return False
+        return coverage.coverage(found, self._embedder).complete
 
     def _catch_up(self, found: Catalogue | None) -> Catalogue:
         from gitmem.index import build
@@ -60,12 +81,12 @@ class LiveIndex:
         if not ready:
             detach.index(memory.root, memory.git.env)
         if found is None or found.tree != (memory.tree or ""):
-            found = _overlaid(memory, registry, found)
+            found, self._unread = _overlaid(memory, registry, found)
         return found
 
 
-def _overlaid(memory: Memory, registry: Registry, found: Catalogue | None) -> Catalogue:
-    """A copy in memory of the catalogue, the newest changes noted in it."""
+def _overlaid(memory: Memory, registry: Registry, found: Catalogue | None) -> tuple[Catalogue, int]:
+    """A copy in memory of the catalogue with the newest changes noted in it, and how many cards were left unread."""
     import sqlite3
 
     from gitmem.index import refresh
@@ -78,9 +99,36 @@ def _overlaid(memory: Memory, registry: Registry, found: Catalogue | None) -> Ca
     else:
         connection.executescript(catalogue.TABLES + f"INSERT INTO meta VALUES ('format', '{place.FORMAT}');")
     copy = Catalogue(connection)
-    changes = refresh.differences(memory, copy)
+    changes = [change for change in refresh.differences(memory, copy) if change.path.startswith("cards/")]
     # newest first: the day stands in the path
     changes.sort(key=lambda change: change.path.rsplit("/", 1)[-1], reverse=True)
-    cards = [change for change in changes if change.path.startswith("cards/")][:SCAN_CHANGES]
-    refresh.refresh(memory, registry, copy, cards)
-    return copy
+    chosen, unread = changes[:SCAN_CHANGES], changes[SCAN_CHANGES:]
+    telling = _changing_others(memory, unread) if unread else set()
+    chosen += [change for change in unread if change.path in telling]
+    unread = [change for change in unread if change.path not in telling]
+    # a text that is no longer in the tree is not said, whether its new one was read or not
+    chosen += [Change(change.path, change.old, None) for change in unread if change.old]
+    refresh.refresh(memory, registry, copy, chosen)
+    return copy, sum(1 for change in unread if change.new)
+
+
+def _changing_others(memory: Memory, changes: list[Change]) -> set[str]:
+    """Paths of the cards that supersede, retract or override others, and of those they do it to.
+
+    They are read however many cards wait: without them a dead card would be said.
+    """
+    reader = objects.open_light(memory.git)
+    found: set[str] = set()
+    targets: set[str] = set()
+    try:
+        for change in changes:
+            if change.new is None:
+                continue
+            data = reader.blob(change.new.oid)
+            if any(key in data for key in (b"\nsupersedes:", b"\nretracts:", b"\noverrides:")):
+                found.add(change.path)
+                head = data[:4096].decode("utf-8", "replace")
+                targets.update(word for word in head.translate(_NO_MARKS).split() if ids.is_id(word))
+    finally:
+        reader.close()
+    return found | {change.path for change in changes if change.new and id_of_path(change.path) in targets}

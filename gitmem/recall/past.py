@@ -39,6 +39,9 @@ class _Past:
     def open(self) -> Opened:
         return self.opened
 
+    def repair(self, error: Exception) -> bool:
+        return False
+
 
 def recall_at(context: Context, prompt: str, at: str, keep_now: bool, *, cwd: Path, project: str | None, previous: str, lexical: bool, explain: bool = False) -> Answer:
     """Answer a prompt from the memory as it was.

@@ -59,6 +59,7 @@ class QueryVector:
     """The prompt's vector, computed on a thread of its own beside the search by words."""
 
     def __init__(self, text: str, embedder: str):
+        self.embedder = embedder
         self._result: array.array | None = None
         self.problem: str | None = None
         self._thread = threading.Thread(target=self._work, args=(text, embedder), daemon=True)
@@ -142,7 +143,7 @@ def retrieve(
     if vector and query is None:
         result.degraded.append(f"words only: {vector.problem or 'the embedder took too long'}")
     name = catalogue.meta("embedder")
-    if query is not None and name:
+    if vector and query is not None and name == vector.embedder:
         _by_vectors(query, catalogue, state, name, scope, narrow, rows, limit)
         _above_baseline(query, state, name, rows)
     _follow_chains(catalogue, registry, now, scope, rows, result)

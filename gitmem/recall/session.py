@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -48,18 +49,21 @@ def save(state: Path, session: str | None, value: Session) -> None:
     if not session:
         return
     file = _file(state, session)
+    fresh = file.with_suffix(f".{os.getpid()}.tmp")
     try:
         if not file.parent.is_dir():
             file.parent.mkdir(parents=True, exist_ok=True)
             _sweep(file.parent)
-        fresh = file.with_suffix(f".{os.getpid()}.tmp")
         kept = {key: getattr(value, key) for key in Session.__dataclass_fields__}
+        fresh.touch(mode=0o600)
         fresh.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
         fresh.replace(file)
         if value.turns <= 1:
             _sweep(file.parent)
     except OSError:
-        return  # a full disk costs a repetition, not the prompt
+        # a full disk costs a repetition, not the prompt
+        with contextlib.suppress(OSError):
+            fresh.unlink(missing_ok=True)
 
 
 def heard(value: Session, text: str, cards: Iterable[str]) -> None:

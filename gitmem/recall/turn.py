@@ -141,6 +141,9 @@ class LateIndex:
     def open(self) -> answer.Opened:
         return self._index().open()
 
+    def repair(self, error: Exception) -> bool:
+        return self._index().repair(error)
+
     def _index(self) -> LiveIndex:
         from gitmem.recall.opening import LiveIndex
 

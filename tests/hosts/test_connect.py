@@ -6,7 +6,6 @@ import json
 import shutil
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -26,17 +25,6 @@ SETTINGS = """{
   "permissions": {"allow": ["Bash(git:*)"]},
 }
 """
-
-
-@pytest.fixture
-def command(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """`git-mem` on PATH, as an installation puts it there."""
-    script = home / "bin" / "git-mem"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
-    script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{script.parent}:{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin")
-    return script
 
 
 def settings(home: Path) -> Path:
@@ -212,18 +200,19 @@ def test_an_unknown_profile_or_scope_writes_nothing(demo_memory, home, command, 
 def test_hosts_that_have_to_wait_are_named_as_such_and_nothing_is_written(
     demo_memory, home, command, run
 ) -> None:
-    ran = run("connect", "claude-code", "codex")
-    assert ran.code == 1 and "`codex` cannot be connected yet" in ran.err
+    ran = run("connect", "claude-code", "openclaw")
+    assert ran.code == 1 and "`openclaw` cannot be connected yet" in ran.err
     assert "no host `vim`" in run("connect", "vim").err
     assert not (home / ".claude").exists()
 
 
 def test_without_a_host_it_lists_those_of_this_computer(demo_memory, home, command, run) -> None:
-    (home / ".codex").mkdir()
+    (home / ".openclaw").mkdir()
     (home / ".claude").mkdir()
-    assert run("connect").out == (
-        "claude-code  found in ~/.claude, not connected; git mem connect claude-code\ncodex        found in ~/.codex, cannot be connected yet\n"
-    )
+    lines = run("connect").out.splitlines()
+    assert "claude-code  found in ~/.claude, not connected; git mem connect claude-code" in lines
+    assert "codex        not found, not connected; git mem connect codex" in lines
+    assert "openclaw     found in ~/.openclaw, cannot be connected yet" in lines
     run("connect", "claude-code")
     assert run("connect", "--status").out.startswith(
         "claude-code  connected as `claude-code`; git mem connect --check\n"

@@ -77,7 +77,7 @@ def test_a_right_that_was_taken_away_stays_away(make):
     assert at(world, before, agent="eye").items
     world.commit({"registry/agents.yaml": agents.replace(b", web", b"")})
     assert at(world, before, agent="eye").text == ""
-    world.commit({"registry/profiles.yaml": profiles_file(full={"max_items": 0 + 1, "max_bytes": 100})})
+    world.commit({"registry/profiles.yaml": profiles_file(full={"scopes": ["personal"]})})
     assert at(world, before).text == ""
 
 

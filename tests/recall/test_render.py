@@ -40,6 +40,7 @@ def profile(max_items: int, max_bytes: int) -> Profile:
     return Profile("p", (), (), "all", (), None, "l0+l1", max_items, max_bytes, 0.5, 0.5, 0.0, 100)
 
 
+@settings(deadline=None, max_examples=300)
 @given(ITEMS)
 def test_no_card_can_open_or_close_the_block_or_forge_an_item(items):
     text = render.block(items)
@@ -58,6 +59,7 @@ def test_no_card_can_open_or_close_the_block_or_forge_an_item(items):
     assert all(line.startswith(("- ", "  ")) for line in lines[2:-2])
 
 
+@settings(deadline=None, max_examples=300)
 @given(ITEMS, st.integers(0, 8), st.integers(0, 2500))
 def test_whole_items_in_rank_order_within_the_dose(items, max_items, max_bytes):
     kept, left = render.assemble(items, profile(max_items, max_bytes))
@@ -156,7 +158,6 @@ def test_a_brief_cannot_be_closed_by_its_cards_either(texts):
     cards = [replace(card("2026-11-18T00:00:00Z"), l0=text, type="rule" if i % 2 else "fact") for i, text in enumerate(texts)]
     made = brief._fit(cards, "standing " + texts[0], 2000).text
     assert made.count("\n") == len(made.splitlines())
-    assert made.casefold().count("memory-context>") - "".join(texts + texts[:1]).casefold().replace(" ", "").count("memory-context>") <= 2
     assert made.startswith(render.OPEN + "\n") and made.endswith("\n" + render.CLOSE + "\n")
     assert f"<{render.CLOSE[2:-1]}" not in made[len(render.OPEN) : -len(render.CLOSE) - 1]
 

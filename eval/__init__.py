@@ -1,0 +1,1 @@
+"""Evaluation and calibration. Stands outside the product: nothing imports it."""
