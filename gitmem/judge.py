@@ -6,7 +6,6 @@ who makes the commit, and by which registry it is judged.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -47,7 +46,7 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
         changes = [change for change in changes if (change.path, change.new) in differs]
     if not _is_memory(git, head) and not any(change.path == MARK and change.new for change in changes):
         return Report()
-    identity = _identity(variables if variables is not None else os.environ)
+    identity = _identity(variables if variables is not None else config.from_process().vars)
 
     def staged(path: str) -> bytes | None:
         found = git.run("cat-file", "blob", f":{path}", check=False)
@@ -65,7 +64,7 @@ def check_message(cwd: Path, message: Path, variables: Mapping[str, str] | None 
     named = _TRAILER.findall(text)
     if not named:
         return Report()
-    variables = dict(variables if variables is not None else os.environ)
+    variables = dict(variables if variables is not None else config.from_process().vars)
     stated = variables.get("GIT_MEM_AGENT")
     if stated and stated != named[-1] and named[-1] != LEARNER:
         problem = Problem(MARK, 1, "scope", f"the trailer names `{named[-1]}`, the environment `{stated}`")
@@ -256,7 +255,7 @@ class _LazyEntries:
 
 def hook_git(cwd: Path, variables: Mapping[str, str] | None) -> Git:
     """git as the memory's own hooks use it: what git exported to the hook is obeyed."""
-    return Git(cwd, dict(variables if variables is not None else os.environ))
+    return Git(cwd, dict(variables if variables is not None else config.from_process().vars))
 
 
 def _judge(

@@ -11,7 +11,6 @@ from gitmem.context import Context
 from gitmem.errors import Refused
 from gitmem.git import objects
 from gitmem.git.write import Written
-from gitmem.model import card as cards
 from gitmem.model import ids
 from gitmem.model.card import Card
 

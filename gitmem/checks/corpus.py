@@ -49,7 +49,7 @@ class TreeCorpus:
         self._registry = registry
         self._facts: dict[str, Facts] | None = None
         self._paths: dict[str, str] = {}
-        self._replaces: dict[str, set[str]] = {}
+        self._replaces: dict[str, tuple[str, ...]] = {}
         self._pointing: dict[str, list[Facts]] = {}
 
     def facts(self, card_id: str) -> Facts | None:
@@ -70,6 +70,7 @@ class TreeCorpus:
     def _load(self) -> dict[str, Facts]:
         if self._facts is None:
             found = self._read_all()
+            self._replaces = {one.id: one.supersedes for one in found}
             self._facts = {one.id: facts_of(one) for one in found if self._stands(one)}
             for facts in sorted(self._facts.values(), key=lambda one: one.id):
                 for target in dict.fromkeys(target for _, target in facts.edges):
@@ -93,10 +94,8 @@ class TreeCorpus:
             verdict = card_check.judge(path, entry.mode, data, source, with_safety=False)
             card_id = verdict.card.id if verdict.card is not None else id_of_path(path)
             first = self._paths.setdefault(card_id, path) if card_id is not None else path
-            if verdict.card is not None:
-                self._replaces.setdefault(verdict.card.id, set()).update(verdict.card.supersedes)
-                if verdict.valid and first == path:
-                    found.append(verdict.card)
+            if verdict.card is not None and verdict.valid and first == path:
+                found.append(verdict.card)
         return found
 
     def _stands(self, card: Card) -> bool:

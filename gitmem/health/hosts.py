@@ -5,6 +5,7 @@ In: what an examination of each connection found. Out: findings, one good row a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -19,6 +20,8 @@ from gitmem.model import live, when
 from gitmem.recall import log
 
 _WEEK = timedelta(days=7)
+# What holds for every host alike has a row of its own.
+_TOLD_ONCE = ("command", "memory")
 TITLES = {
     "claude-code": "Claude Code",
     "codex": "Codex",
@@ -45,8 +48,11 @@ def connection(context: Context, host: str, agent: str, seen: Sequence[Seen]) ->
     """`agent`: as whom the host is connected."""
     bad = [one for one in seen if one.level != OK]
     for one in bad:
-        code = "host-" + one.what.replace(" ", "-")
-        yield Finding(FIX if one.level == FIX else LOOK, code, host, f"{one.what}: {one.words}", one.fix)
+        if one.what in _TOLD_ONCE:
+            continue
+        code = "host-" + re.sub(r"[^a-z]+", "-", one.what.lower()).strip("-")
+        mend = one.fix or f"git mem connect --check {host}"
+        yield Finding(FIX if one.level == FIX else LOOK, code, host, f"{one.what}: {one.words}", mend)
     if not bad:
         yield Finding(OK, "host", host, _week(context, agent))
 

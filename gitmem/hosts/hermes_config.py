@@ -45,7 +45,7 @@ def connect(text: str | None, journal: Journal | None = None) -> Edited:
     new, undo = old, []
     for event in missing:
         edits = insert(new, ("hooks", event), ENTRY)
-        back = sorted(inverse(new, edits), key=lambda edit: edit.start, reverse=True)
+        back = sorted(inverse(new, edits), key=lambda edit: (edit.start, edit.end), reverse=True)
         undo = [[edit.start, edit.end, edit.new] for edit in back] + undo
         new = splice(new, edits)
     _same_but_ours(old, new)

@@ -187,7 +187,9 @@ def _leads_back(catalogue: Catalogue, start: str) -> bool:
     while queue:
         current = queue.pop()
         for (target,) in catalogue.db.execute(
-            "SELECT e.target FROM cards c JOIN edges e ON e.row = c.row WHERE c.id = ? AND c.fault IS NULL AND e.kind = 'supersedes'", (current,)
+            "SELECT e.target FROM cards c JOIN edges e ON e.row = c.row WHERE c.id = ? AND c.fault IS NULL AND e.kind = 'supersedes'"
+            " AND c.path = (SELECT min(path) FROM cards twin WHERE twin.id = c.id)",
+            (current,),
         ):
             if target == start:
                 return True

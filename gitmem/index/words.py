@@ -186,6 +186,8 @@ def open_for_reading(folder: Path) -> Words | None:
         try:
             reader = index.open_dir(str(folder), schema=schema()).reader()
             for leaf, _ in reader.leaf_readers():
+                if not leaf.doc_count_all():
+                    continue  # merged away to the last document
                 # both open lazily; opened now, they survive the segment being deleted under us
                 leaf.stored_fields(0)
                 leaf.doc_field_length(0, "head")

@@ -57,8 +57,10 @@ class History:
 
     def step(self) -> None:
         match self.chance.choice(
-            ["add", "add", "add", "replace", "replace", "retract", "confirm", "edit", "break", "delete", "unsource"]
-            + ["restore", "twin", "stranger", "nowhere", "circle", "link", "bytes", "forget", "later", "expired"]
+            [
+                *("add", "add", "add", "replace", "replace", "retract", "confirm", "edit", "break", "delete", "unsource"),
+                *("restore", "twin", "stranger", "nowhere", "circle", "link", "bytes", "forget", "later", "expired"),
+            ]
         ):
             case "replace" if self.ids:
                 self.add(supersedes=self.some(2))

@@ -27,6 +27,16 @@ LINES: list[tuple[str, tuple[str, ...]]] = [
     ("profile", ("profile", "list")),
     ("profile", ("profile", "show", "working")),
     ("off", ("off",)),
+    ("recall", ("recall", "Set up the Python environment")),
+    ("recall", ("recall", "--explain", "--profile", "working", "nothing of the kind")),
+    ("recall", ("recall", "--at", "HEAD~1", "Set up the Python environment")),
+    ("search", ("search", "uv", "--all")),
+    ("brief", ("brief",)),
+    ("index", ("index", "--status")),
+    ("index", ("index",)),
+    ("hooks", ("hooks", "status")),
+    ("check", ("check", "--staged")),
+    ("import", ("import",)),
 ]
 
 
@@ -76,7 +86,8 @@ def busy_memory(demo_memory, run, home):
 @pytest.mark.parametrize(("name", "line"), LINES, ids=[" ".join(line) for _, line in LINES])
 def test_a_json_answer_fits_its_schema(busy_memory, run, name, line):
     ran = run(*line, "--json")
-    assert ran.code == 0, ran.err
+    # `hooks status` says with its exit code that this memory has none
+    assert ran.code == (1 if line[0] == "hooks" else 0), ran.err
     assert faults(name, json.loads(ran.out)) == []
 
 
@@ -156,3 +167,26 @@ def test_every_command_has_a_summary_and_help_for_each_option(run, words):
     assert (ran.code, ran.err) == (0, "")
     if not isinstance(command, click.Group):
         assert "Examples:" in ran.out
+
+
+def test_a_failing_check_fits_its_schema(busy_memory, run):
+    ran = run("check", "--all", "--json")
+    assert ran.code == 1
+    answer = json.loads(ran.out)
+    assert not answer["ok"] and faults("check", answer) == []
+
+
+def test_an_import_fits_its_schema(busy_memory, run, home):
+    (home / "AGENTS.md").write_text("# x\n\n- Always run the formatter before a commit\n- z\n")
+    ran = run("import", "agents-md", str(home / "AGENTS.md"), "--json")
+    assert ran.code == 0, ran.err
+    answer = json.loads(ran.out)
+    assert answer[0]["items"] and faults("import", answer) == []
+
+
+def test_the_last_automatic_turn_fits_its_schema(demo_memory, run):
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/", "prompt": "Set up the Python environment"}
+    assert run("hook", "claude-code", input=json.dumps(event), process=True).code == 0
+    ran = run("why", "--json")
+    assert ran.code == 0, ran.err
+    assert faults("why", json.loads(ran.out)) == []

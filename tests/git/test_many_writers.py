@@ -71,7 +71,7 @@ def test_a_writer_killed_at_any_git_command_leaves_the_repository_clean(memory, 
     for moment in range(60):
         before = open_memory(root)
 
-        def work(moment: int = moment) -> None:
+        def work(moment: int = moment, before=before) -> None:  # type: ignore[no-untyped-def]
             left = [moment]
 
             def dying(self, *args, **more):  # type: ignore[no-untyped-def]

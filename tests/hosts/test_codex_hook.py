@@ -22,7 +22,15 @@ from tests.hosts.events import ROUTINE, UV
 
 SILENT = Ran(0, "", "")
 # Whatever else stands in an answer, Codex throws the whole of it away.
-ALLOWED = {"continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"}
+ALLOWED = {
+    "continue",
+    "stopReason",
+    "suppressOutput",
+    "systemMessage",
+    "decision",
+    "reason",
+    "hookSpecificOutput",
+}
 
 
 @pytest.fixture
@@ -75,7 +83,9 @@ def test_a_first_prompt_is_answered_in_codex_strict_form(demo_memory, home, hook
 
 
 def test_a_prompt_in_chinese_is_answered_in_utf8_whatever_the_locale_says(demo_memory, home, hook) -> None:
-    ran = hook(prompt("帮我配一下这个项目的 Python 环境", home / "work"), LC_ALL="C", PYTHONIOENCODING="ascii")
+    ran = hook(
+        prompt("帮我配一下这个项目的 Python 环境", home / "work"), LC_ALL="C", PYTHONIOENCODING="ascii"
+    )
     assert "uv" in said(ran)
 
 
@@ -103,9 +113,9 @@ def test_a_compaction_resets_what_counts_as_shown(demo_memory, home, hook) -> No
 
 def test_what_was_injected_is_known_again_by_its_hash(demo_memory, home, hook) -> None:
     brief = said(hook(start(home / "work")), "SessionStart")
-    block = said(hook(prompt(UV, home / "work")) if False else hook(start(home / "work", "clear")), "SessionStart")
-    kept = sessions.load(demo_memory.state, SESSION)
-    assert kept.injected == [sessions.fingerprint(brief), sessions.fingerprint(block)]
+    block = said(hook(prompt("As we agreed: " + UV, home / "work", "a-second-session")))
+    for name, text in ((SESSION, brief), ("a-second-session", block)):
+        assert sessions.load(demo_memory.state, name).injected == [sessions.fingerprint(text)]
 
 
 def test_the_end_of_a_turn_notes_the_session_and_says_nothing(demo_memory, home, hook) -> None:
@@ -170,7 +180,9 @@ def test_a_notification_comes_as_the_last_argument_and_notes_the_session(demo_me
 
 def test_a_sub_agent_hears_nothing_and_is_not_noted(demo_memory, home, hook) -> None:
     told = {"agent_id": "a1", "agent_type": "explorer"}
-    spawned = transcript(home / "s.jsonl", {"subagent": {"thread_spawn": {"parent_thread_id": "x", "depth": 1}}})
+    spawned = transcript(
+        home / "s.jsonl", {"subagent": {"thread_spawn": {"parent_thread_id": "x", "depth": 1}}}
+    )
     for more in (told, {"transcript": spawned}):
         assert hook(start(home / "work", **more)) == SILENT
         assert hook(prompt(UV, home / "work", **more)) == SILENT
@@ -181,7 +193,9 @@ def test_a_sub_agent_hears_nothing_and_is_not_noted(demo_memory, home, hook) -> 
 def test_a_scripted_run_hears_nothing_unless_its_profile_says_so(demo_memory, home, hook, run) -> None:
     by_script = transcript(home / "s.jsonl", "exec", "codex_exec")
     assert hook(prompt(UV, home / "work", transcript=by_script)) == SILENT
-    assert "uv" in said(hook(prompt(UV, home / "work", "another-session", transcript=transcript(home / "t.jsonl"))))
+    assert "uv" in said(
+        hook(prompt(UV, home / "work", "another-session", transcript=transcript(home / "t.jsonl")))
+    )
     profiles = demo_memory.root / "registry" / "profiles.yaml"
     profiles.write_text(profiles.read_text().replace("working:\n", "working:\n  also: [scripts]\n"))
     for line in (["add", "-A"], ["commit", "-qm", "Scripts hear it too"]):
@@ -209,7 +223,10 @@ def test_what_codex_wrote_itself_is_no_prompt(demo_memory, home, hook) -> None:
 
 
 def test_what_an_editor_puts_before_the_prompt_is_left_out() -> None:
-    assert _typed("# Context from my IDE:\n## Open tabs\n- a.py\n\n## My request for Codex:\nrename it\n") == "rename it"
+    assert (
+        _typed("# Context from my IDE:\n## Open tabs\n- a.py\n\n## My request for Codex:\nrename it\n")
+        == "rename it"
+    )
     assert _typed("why is it `## My request for Codex:`?") == "why is it `## My request for Codex:`?"
     assert _typed("plain") == "plain"
 
@@ -218,7 +235,7 @@ def test_the_brief_leaves_out_what_codex_loads_itself(demo_memory, home, hook, r
     project = home / "work"
     (project / "AGENTS.md").write_text("# Rules\n\n- Species ids are lower-case with dashes\n")
     assert run("project", "add", "tide-pool", "--path", str(project)).code == 0
-    ran = run("import", "agents-md", str(project / "AGENTS.md"), "--as", "rule", "--project", "tide-pool")
+    ran = run("import", "agents-md", str(project / "AGENTS.md"), "--as", "rule", "--scope", "tide-pool")
     assert ran.code == 0, ran.err
     assert "Species ids" not in said(hook(start(project)), "SessionStart")
     ran = run("hook", "claude-code", input=start(project), process=True)
