@@ -46,7 +46,11 @@ def project_of_folder(cwd: Path, memory: Memory, registry: Registry) -> str | No
     found = _by_path(_spellings(main), registered, registry) if main else None
     if found:
         return found
-    known = {normal_remote(remote): project.id for project in registry.projects.values() for remote in project.remotes}
+    known = {
+        normal_remote(remote): project.id
+        for project in registry.projects.values()
+        for remote in project.remotes
+    }
     return next((known[remote] for remote in remotes if remote in known), None)
 
 
@@ -79,7 +83,9 @@ def _repository(cwd: Path, git: Git) -> tuple[Path | None, list[str]] | None:
         return None
     common = Path(found.text())
     main = common.parent if common.name == ".git" else None
-    listed = here.run("config", "-z", "--get-regexp", r"^remote\..*\.url$", check=False).out.decode("utf-8", "surrogateescape")
+    listed = here.run("config", "-z", "--get-regexp", r"^remote\..*\.url$", check=False).out.decode(
+        "utf-8", "surrogateescape"
+    )
     pairs = [entry.partition("\n")[::2] for entry in listed.split("\0") if entry]
     pairs.sort(key=lambda pair: pair[0] != "remote.origin.url")
     return main, [normal_remote(url) for _, url in pairs]
@@ -98,7 +104,11 @@ def projects_of_prompt(prompt: str, registry: Registry) -> list[str]:
         if project.active:
             for name in (project.id, project.name, *project.aliases):
                 owners.setdefault(" ".join(name.casefold().split()), set()).add(project.id)
-    found = {next(iter(ids)) for name, ids in owners.items() if len(ids) == 1 and len(name) >= 2 and _stands(name, text)}
+    found = {
+        next(iter(ids))
+        for name, ids in owners.items()
+        if len(ids) == 1 and len(name) >= 2 and _stands(name, text)
+    }
     return sorted(found)
 
 

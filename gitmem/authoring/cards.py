@@ -10,6 +10,7 @@ from gitmem.authoring.commit import Change, cards_now, commit
 from gitmem.context import Context, author_email
 from gitmem.errors import Refused, Usage
 from gitmem.git.write import Written
+from gitmem.identity import Caller
 from gitmem.index import place, scan, words
 from gitmem.index.analyse import tokens
 from gitmem.index.catalogue import Catalogue, Item
@@ -84,7 +85,7 @@ def add(context: Context, wish: Wish, project: str | None) -> Done:
     def make(here: Context) -> Change | None:
         catalogue = cards_now(here)
         try:
-            replaced = [resolve(catalogue, one) for one in wish.supersedes]
+            replaced = [resolve(catalogue, one, here.caller) for one in wish.supersedes]
             card, source, path = _compose(here, wish, project, replaced)
             if not replaced and not wish.force:
                 twin = _duplicate(here, catalogue, card)
@@ -177,7 +178,7 @@ def confirm(context: Context, target: str) -> tuple[Done, Item]:
     def make(here: Context) -> Change:
         catalogue = cards_now(here)
         try:
-            item = _follow(here, catalogue, resolve(catalogue, target))
+            item = _follow(here, catalogue, resolve(catalogue, target, here.caller))
             stamp = when.stamp(here.utc())
             card_id = ids.new_id(here.random_bits)
             caller = here.caller
@@ -224,7 +225,7 @@ def retract(context: Context, targets: Sequence[str], reason: str, action: str =
     def make(here: Context) -> Change:
         catalogue = cards_now(here)
         try:
-            facts = [_any_card(catalogue, target) for target in targets]
+            facts = [_any_card(catalogue, target, here.caller) for target in targets]
             change, made = retraction(here, facts, reason, action)
             result[:] = made
             return change
@@ -254,14 +255,15 @@ def retraction(context: Context, facts: Sequence[live.Facts], reason: str, actio
     return Change(files, subject, action, [card.id for card in made]), made
 
 
-def resolve(catalogue: Catalogue, text: str) -> Item:
-    """The card that an id or a unique prefix names.
+def resolve(catalogue: Catalogue, text: str, caller: Caller | None = None) -> Item:
+    """The card that an id or a unique prefix names, of those that `caller` may read (None: of all).
 
     Raises:
         Refused: none, or several.
     """
     prefix = ids.normal_prefix(text)
     found = catalogue.by_prefix(prefix) if prefix else []
+    found = [item for item in found if caller is None or caller.reads(item.scope)]
     cards_only = [item for item in found if item.kind == "card"] or found
     if len(cards_only) == 1:
         return cards_only[0]
@@ -273,8 +275,8 @@ def resolve(catalogue: Catalogue, text: str) -> Item:
     )
 
 
-def _any_card(catalogue: Catalogue, text: str) -> live.Facts:
-    facts = catalogue.facts(resolve(catalogue, text).id)
+def _any_card(catalogue: Catalogue, text: str, caller: Caller) -> live.Facts:
+    facts = catalogue.facts(resolve(catalogue, text, caller).id)
     assert facts is not None
     return facts
 

@@ -43,7 +43,9 @@ class TreeCorpus:
     With `registry`, cards that it or another card rules out count as invalid too, as they do in recall.
     """
 
-    def __init__(self, entries: Iterable[Entry], read: Callable[[str], bytes], registry: Registry | None = None):
+    def __init__(
+        self, entries: Iterable[Entry], read: Callable[[str], bytes], registry: Registry | None = None
+    ):
         self._entries = entries
         self._read = read
         self._registry = registry
@@ -79,7 +81,9 @@ class TreeCorpus:
 
     def _read_all(self) -> list[Card]:
         """Cards that are right by themselves; notes where every id stands, in the first of two files that claim it."""
-        files = {entry.path: entry for entry in self._entries if entry.path.startswith(("cards/", "sources/"))}
+        files = {
+            entry.path: entry for entry in self._entries if entry.path.startswith(("cards/", "sources/"))
+        }
 
         def source(path: str) -> bytes | None:
             entry = files.get(path)

@@ -84,7 +84,7 @@ def edit(ctx: click.Context, id: str, conclusion: tuple[str, ...], type_, body, 
 
     catalogue = cards_now(context)
     try:
-        item = authoring.resolve(catalogue, id)
+        item = authoring.resolve(catalogue, id, context.caller)
     finally:
         catalogue.close()
     old = authoring.as_card(context, item)

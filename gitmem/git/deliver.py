@@ -34,7 +34,8 @@ def settle_debts(memory: Memory, trees: Sequence[WorkTree]) -> tuple[Path, ...]:
         for path, before in owed.items():
             by_start.setdefault(before, []).append(path)
         done = operation(tree.git_dir) is None and all(
-            _deliver(tree, sorted(paths), before or None, memory.tip, memory.git.env) for before, paths in by_start.items()
+            _deliver(tree, sorted(paths), before or None, memory.tip, memory.git.env)
+            for before, paths in by_start.items()
         )
         if done:
             debts.pop(str(tree.root))
@@ -61,7 +62,10 @@ def _debts(memory: Memory) -> dict[str, dict[str, str]]:
     """Root of a work tree -> path -> the commit that its index stands at for this path (empty: before the first)."""
     try:
         found = json.loads((memory.state / NOTE).read_text(encoding="utf-8"))
-        return {str(root): {str(path): str(before) for path, before in paths.items()} for root, paths in found.items()}
+        return {
+            str(root): {str(path): str(before) for path, before in paths.items()}
+            for root, paths in found.items()
+        }
     except (OSError, ValueError, AttributeError):
         return {}
 
@@ -76,7 +80,9 @@ def _keep_debts(memory: Memory, debts: Mapping[str, Mapping[str, str]]) -> None:
     fresh.replace(note)
 
 
-def _deliver(tree: WorkTree, paths: Sequence[str], before: str | None, commit: str, env: Mapping[str, str]) -> bool:
+def _deliver(
+    tree: WorkTree, paths: Sequence[str], before: str | None, commit: str, env: Mapping[str, str]
+) -> bool:
     """Bring `paths` of a work tree and its index from commit `before` to `commit`, where they stand untouched.
 
     A path that the person staged or changed keeps its content; its index entry is left as it is.
@@ -95,7 +101,9 @@ def _deliver(tree: WorkTree, paths: Sequence[str], before: str | None, commit: s
         return True
     deadline = time.monotonic() + 5.0
     while True:
-        done = git.run("update-index", "-z", "--add", "--index-info", input="".join(lines).encode(), check=False)
+        done = git.run(
+            "update-index", "-z", "--add", "--index-info", input="".join(lines).encode(), check=False
+        )
         if done.code == 0:
             break
         if time.monotonic() > deadline:
@@ -103,7 +111,14 @@ def _deliver(tree: WorkTree, paths: Sequence[str], before: str | None, commit: s
         time.sleep(0.05)
     if left_out:
         # a sparse checkout leaves these files out on purpose, and a fresh entry has forgotten it
-        git.run("update-index", "-z", "--skip-worktree", "--stdin", input="".join(f"{path}\0" for path in left_out).encode(), check=False)
+        git.run(
+            "update-index",
+            "-z",
+            "--skip-worktree",
+            "--stdin",
+            input="".join(f"{path}\0" for path in left_out).encode(),
+            check=False,
+        )
     # entries made of ids alone know no file times, and git would take the files for possibly changed
     git.run("add", "--refresh", "--", *_top(paths), check=False)
     return True
@@ -177,7 +192,9 @@ def _on_disk(git: Git, place: Path) -> str | None:
 
 def _behind_link(root: Path, place: Path) -> bool:
     """Whether a folder on the way to `place` is a link, which git does not write through either."""
-    return any(parent.is_symlink() for parent in place.parents if parent != root and parent.is_relative_to(root))
+    return any(
+        parent.is_symlink() for parent in place.parents if parent != root and parent.is_relative_to(root)
+    )
 
 
 def _put(place: Path, data: bytes) -> None:

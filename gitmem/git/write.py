@@ -131,7 +131,16 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
     (tree / ".git").write_text(f"gitdir: {room}\n")
     # a merge that called us says in GITHEAD_* what it merges, and this commit is none of it
     around = {key: value for key, value in memory.git.env.items() if not key.startswith("GITHEAD_")}
-    git = Git(tree, {**around, "GIT_DIR": str(room), "GIT_COMMON_DIR": str(memory.common_dir), "GIT_WORK_TREE": str(tree), **env})
+    git = Git(
+        tree,
+        {
+            **around,
+            "GIT_DIR": str(room),
+            "GIT_COMMON_DIR": str(memory.common_dir),
+            "GIT_WORK_TREE": str(tree),
+            **env,
+        },
+    )
     try:
         _read_parent(git, room / "index", memory.tip)
         _stage(git, draft.files)
@@ -143,7 +152,17 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
         message = room / "message"
         message.write_text(draft.message(), encoding="utf-8")
         settings = [*_SPARSE, "-c", "core.commentChar=\x01", *_hooks_from_here(memory)]
-        done = git.run(*settings, "commit", "-q", "--cleanup=verbatim", "--allow-empty", "-F", str(message), check=False, timeout_s=COMMIT_TIMEOUT_S)
+        done = git.run(
+            *settings,
+            "commit",
+            "-q",
+            "--cleanup=verbatim",
+            "--allow-empty",
+            "-F",
+            str(message),
+            check=False,
+            timeout_s=COMMIT_TIMEOUT_S,
+        )
         if done.code != 0:
             raise _refusal(done.err, done.code, memory.setting("commit.gpgsign") == "true")
         return git.run("rev-parse", "--verify", "HEAD^{commit}").text()
@@ -209,7 +228,9 @@ def _store(git: Git, blobs: Sequence[bytes]) -> list[str]:
     """Object ids of blobs, each stored as it is."""
     if len(blobs) == 1:
         return [git.run("hash-object", "-w", "--no-filters", "--stdin", input=blobs[0]).text()]
-    stream = b"".join(b"blob\nmark :%d\ndata %d\n%s\n" % (i, len(data), data) for i, data in enumerate(blobs, 1))
+    stream = b"".join(
+        b"blob\nmark :%d\ndata %d\n%s\n" % (i, len(data), data) for i, data in enumerate(blobs, 1)
+    )
     marks = "".join(f"get-mark :{i}\n" for i in range(1, len(blobs) + 1))
     out = git.run("fast-import", "--quiet", "--force", input=stream + marks.encode() + b"done\n")
     return out.text().split("\n")
@@ -218,7 +239,13 @@ def _store(git: Git, blobs: Sequence[bytes]) -> list[str]:
 def _move(memory: Memory, commit: str, draft: Draft) -> bool:
     """Move the branch from the parent to the commit; False when somebody moved it first."""
     done = memory.git.run(
-        "update-ref", "-m", f"commit: {draft.subject[:100]}", memory.ref, commit, memory.tip or _ZERO, check=False
+        "update-ref",
+        "-m",
+        f"commit: {draft.subject[:100]}",
+        memory.ref,
+        commit,
+        memory.tip or _ZERO,
+        check=False,
     )
     if done.code == 0:
         return True
@@ -241,13 +268,20 @@ def _mtime(path: Path) -> float:
 def _refusal(stderr: bytes, code: int, signs: bool) -> Exception:
     """A failed `git commit`: no identity, or a hook that said no (its words are kept)."""
     words = stderr.decode("utf-8", "replace").strip()
-    if "Please tell me who you are" in words or "empty ident name" in words or "unable to auto-detect email" in words:
+    if (
+        "Please tell me who you are" in words
+        or "empty ident name" in words
+        or "unable to auto-detect email" in words
+    ):
         return Refused(
             "git does not know who you are, nothing written",
             ['git config --global user.name "Your Name"', "git config --global user.email you@example.com"],
         )
     if signs and ("failed to sign" in words or "failed to write commit object" in words):
-        return GitFailed(f"the commit could not be signed, nothing written: {words.splitlines()[0].removeprefix('error: ')}", ["git config --get commit.gpgsign shows who asks for it"])
+        return GitFailed(
+            f"the commit could not be signed, nothing written: {words.splitlines()[0].removeprefix('error: ')}",
+            ["git config --get commit.gpgsign shows who asks for it"],
+        )
     if any(line.startswith("fatal: ") for line in words.splitlines()):
         return failure(["commit"], stderr, code)
     return Refused("a commit hook refused, nothing written", details=words.splitlines()[-20:])

@@ -22,10 +22,10 @@ def findings(env: Env) -> Iterator[Finding]:
         exec_path = Path(clean(Path("/"), env.vars).run("--exec-path", check=False).text())
         if not (exec_path / "git-mem").exists():
             words = "`git mem` is not on PATH: hosts cannot call it"
-            yield Finding(FIX, "command-missing", "command", words, f'export PATH="{_own_folder()}:$PATH"')
+            yield Finding(FIX, "command-missing", "command", words, _mend())
     elif not is_this_one(Path(place)):
         words = f"`git mem` on PATH is another installation, {spelt(Path(place), env)}"
-        yield Finding(LOOK, "command-other", "command", words, f'export PATH="{_own_folder()}:$PATH"')
+        yield Finding(LOOK, "command-other", "command", words, _mend())
 
 
 def is_this_one(script: Path) -> bool:
@@ -45,5 +45,9 @@ def is_this_one(script: Path) -> bool:
     return any(f"{folder}{os.sep}" in head for folder in own)
 
 
-def _own_folder() -> str:
-    return quote(os.path.dirname(os.path.abspath(sys.executable)))
+def _mend() -> str:
+    """Put this installation's own folder first, or install it where it runs from somewhere else."""
+    folder = os.path.dirname(os.path.abspath(sys.executable))
+    if os.path.exists(os.path.join(folder, "git-mem")):
+        return f'export PATH="{folder}:$PATH"'
+    return f"{quote(sys.executable)} -m pip install git-mem"

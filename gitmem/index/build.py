@@ -95,10 +95,15 @@ def repair(memory: Memory, error: Exception) -> bool:
         return False
     try:
         with lock.held(place.lock(memory.state), 0.0, "the index"):
-            if is_words:
-                shutil.rmtree(place.words(memory.state), ignore_errors=True)
-            else:
+            if not is_words:
                 catalogues.discard(memory.state)
+                return True
+            shutil.rmtree(place.words(memory.state), ignore_errors=True)
+            catalogue = catalogues.open_for_writing(memory.state)
+            try:
+                _check_words(memory, catalogue)
+            finally:
+                catalogue.close()
             return True
     except (Busy, OSError):
         return False

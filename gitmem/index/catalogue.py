@@ -222,7 +222,9 @@ def open_for_writing(state: Path) -> Catalogue:
 
 def is_damage(error: BaseException) -> bool:
     """Whether SQLite says that the file is not what was written, and not that it is locked or that the disk is full."""
-    return type(error) is sqlite3.DatabaseError or (isinstance(error, sqlite3.OperationalError) and "no such" in str(error))
+    if isinstance(error, sqlite3.OperationalError):
+        return any(words in str(error) for words in ("no such", "already exists"))
+    return type(error) is sqlite3.DatabaseError
 
 
 def discard(state: Path) -> None:

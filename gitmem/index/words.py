@@ -176,12 +176,10 @@ def _frequency(leaf: Any, name: str, term: str) -> int:
 
 def open_for_reading(folder: Path) -> Words | None:
     """The index as it is now; None when there is none. A writer may swap files while it is opened: tried again."""
-    if not folder.is_dir():
+    if not folder.is_dir() or not any(folder.glob("*.toc")):
         return None
     from whoosh import index
 
-    if not index.exists_in(str(folder)):
-        return None
     for _ in range(6):
         try:
             reader = index.open_dir(str(folder), schema=schema()).reader()

@@ -71,10 +71,10 @@ def _validator(name: str) -> Any:
     from referencing import Registry
     from referencing.jsonschema import DRAFT202012
 
-    def retrieve(uri: str) -> Any:
-        return DRAFT202012.create_resource(_strict(resources.schema(uri.removesuffix(".json"))))
-
-    return Draft202012Validator(_strict(resources.schema(name)), registry=Registry(retrieve=retrieve))
+    # what the others refer to; known beforehand, or it would be read again at every reference
+    shared = DRAFT202012.create_resource(_strict(resources.schema("card")))
+    registry = Registry().with_resource("card.json", shared).crawl()
+    return Draft202012Validator(_strict(resources.schema(name)), registry=registry)
 
 
 def _strict(schema: Any) -> Any:

@@ -53,7 +53,12 @@ def tip(found) -> str:  # type: ignore[no-untyped-def]
 
 def test_outside_a_project_it_is_a_preference_everywhere_in_the_persons_words(me):
     card = authoring.add(me(), Wish("Use  pnpm here,\n never npm"), None).card
-    assert (card.type, card.scope, card.conclusion, card.author) == ("preference", "global", "Use pnpm here, never npm", "you@example.com")
+    assert (card.type, card.scope, card.conclusion, card.author) == (
+        "preference",
+        "global",
+        "Use pnpm here, never npm",
+        "you@example.com",
+    )
     (evidence,) = card.evidence
     assert (evidence.role, evidence.quote, evidence.reported_by) == ("user", card.conclusion, None)
     source = sources.parse(me().memory.git.run("cat-file", "blob", f"main:{evidence.source}").out)
@@ -119,7 +124,13 @@ def test_nothing_is_no_conclusion_and_too_much_is_said_in_the_body(me):
         authoring.add(me(), Wish("x" * 201), None)
 
 
-@pytest.mark.parametrize("wish, words", [(Wish("x y", scope="nowhere"), "no project `nowhere`"), (Wish("x y", type="gossip"), "unknown type `gossip`")])
+@pytest.mark.parametrize(
+    "wish, words",
+    [
+        (Wish("x y", scope="nowhere"), "no project `nowhere`"),
+        (Wish("x y", type="gossip"), "unknown type `gossip`"),
+    ],
+)
 def test_an_unknown_scope_or_type_is_named(me, wish, words):
     with pytest.raises(Refused, match=words):
         authoring.add(me(), wish, None)
@@ -134,12 +145,29 @@ def test_words_that_command_a_model_are_not_stored(me):
 
 def test_an_agent_states_facts_of_its_project_in_its_own_name(codex):
     card = authoring.add(codex(), Wish("The build takes nine minutes"), "atlas").card
-    assert (card.type, card.scope, card.author, card.evidence[0].role) == ("fact", "atlas", "codex", "assistant")
-    log = codex().memory.git.run("log", "-1", "--format=%(trailers:key=Mem-Agent,valueonly)%(trailers:key=Mem-Action,valueonly)", "main")
+    assert (card.type, card.scope, card.author, card.evidence[0].role) == (
+        "fact",
+        "atlas",
+        "codex",
+        "assistant",
+    )
+    log = codex().memory.git.run(
+        "log",
+        "-1",
+        "--format=%(trailers:key=Mem-Agent,valueonly)%(trailers:key=Mem-Action,valueonly)",
+        "main",
+    )
     assert log.text().split() == ["codex", "add"]
 
 
-@pytest.mark.parametrize("wish", [Wish("Use pnpm", type="convention"), Wish("Use pnpm", scope="global"), Wish("Use pnpm", type="preference")])
+@pytest.mark.parametrize(
+    "wish",
+    [
+        Wish("Use pnpm", type="convention"),
+        Wish("Use pnpm", scope="global"),
+        Wish("Use pnpm", type="preference"),
+    ],
+)
 def test_what_only_a_users_words_carry_an_agent_must_quote(codex, wish):
     with pytest.raises(Refused, match="needs the user's own words") as refused:
         authoring.add(codex(), wish, "atlas")
@@ -148,20 +176,32 @@ def test_what_only_a_users_words_carry_an_agent_must_quote(codex, wish):
 
 
 def test_an_agent_passes_on_what_the_user_said(codex):
-    wish = Wish("Use pnpm, never npm", scope="global", quote="please always use pnpm, never npm", session="s-1")
+    wish = Wish(
+        "Use pnpm, never npm", scope="global", quote="please always use pnpm, never npm", session="s-1"
+    )
     card = authoring.add(codex(), wish, "atlas").card
     (evidence,) = card.evidence
     assert (card.type, card.author, card.session) == ("preference", "codex", "s-1")
-    assert (evidence.role, evidence.quote, evidence.reported_by) == ("user", "please always use pnpm, never npm", "codex")
+    assert (evidence.role, evidence.quote, evidence.reported_by) == (
+        "user",
+        "please always use pnpm, never npm",
+        "codex",
+    )
     with pytest.raises(Usage, match="--quote needs the session"):
         authoring.add(codex(), Wish("Another thing", quote="please do it so"), "atlas")
 
 
 def test_an_agent_stays_in_its_scopes(me, codex):
     with pytest.raises(Refused, match="`codex` may not write in `personal`"):
-        authoring.add(codex(), Wish("Swims on Mondays", scope="personal", quote="I swim on Mondays", session="s"), None)
+        authoring.add(
+            codex(), Wish("Swims on Mondays", scope="personal", quote="I swim on Mondays", session="s"), None
+        )
     with pytest.raises(Refused, match="`codex` may not write a `rule`"):
-        authoring.add(codex(), Wish("Always lint", type="rule", scope="atlas", quote="always lint before a commit", session="s"), None)
+        authoring.add(
+            codex(),
+            Wish("Always lint", type="rule", scope="atlas", quote="always lint before a commit", session="s"),
+            None,
+        )
 
 
 def test_the_name_of_a_file_is_no_conclusion(me, run, home):
@@ -193,7 +233,11 @@ def test_a_confirmation_renews_a_lifetime_and_records_what_was_shown(me):
     late = timedelta(days=360)
     assert status(me(timedelta(days=400)), old.id).word == "expired"
     done, item = authoring.confirm(me(late), old.id)
-    assert (item.id, done.card.corroborates, done.card.evidence[0].quote) == (old.id, (old.id,), "We chose sqlite")
+    assert (item.id, done.card.corroborates, done.card.evidence[0].quote) == (
+        old.id,
+        (old.id,),
+        "We chose sqlite",
+    )
     assert status(me(timedelta(days=400)), old.id).word == "live"
 
 
@@ -224,7 +268,10 @@ def test_a_retraction_is_one_commit_with_one_card_a_scope(me):
     before = tip(me())
     made, written = authoring.retract(me(), [one.id, two.id, three.id], "all gone")
     assert written.parent == before
-    assert {(card.scope, frozenset(card.retracts)) for card in made} == {("atlas", frozenset([three.id])), ("global", frozenset([one.id, two.id]))}
+    assert {(card.scope, frozenset(card.retracts)) for card in made} == {
+        ("atlas", frozenset([three.id])),
+        ("global", frozenset([one.id, two.id])),
+    }
     assert {status(me(), card.id).word for card in (one, two, three)} == {"retracted"}
     with pytest.raises(ChecksFailed, match="already retracted"):
         authoring.retract(me(), [one.id], "again")

@@ -15,8 +15,13 @@ from gitmem.model import frontmatter
 from tests.authoring.test_cards import codex, me  # noqa: F401
 
 NAMES = st.from_regex(r"[a-z][a-z0-9-]{0,8}", fullmatch=True)
-TEXTS = st.text(st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="\u2028\u2029\x85\ufeff"), max_size=12)
-ENTRIES = st.fixed_dictionaries({"name": TEXTS, "aliases": st.lists(TEXTS, max_size=3), "status": st.sampled_from(["active", "archived"])})
+TEXTS = st.text(
+    st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="\u2028\u2029\x85\ufeff"),
+    max_size=12,
+)
+ENTRIES = st.fixed_dictionaries(
+    {"name": TEXTS, "aliases": st.lists(TEXTS, max_size=3), "status": st.sampled_from(["active", "archived"])}
+)
 COMMENTS = st.from_regex(r"# [a-z: -]{0,12}", fullmatch=True)
 
 
@@ -63,7 +68,9 @@ def test_a_new_entry_is_added_below_what_is_there(file, name, entry):
 def test_dropping_an_entry_drops_only_it(file, data):
     text, values = file
     name = data.draw(st.sampled_from(list(values)))
-    assert read(registry_edit.drop(text, name)) == {key: value for key, value in values.items() if key != name}
+    assert read(registry_edit.drop(text, name)) == {
+        key: value for key, value in values.items() if key != name
+    }
 
 
 def test_entries_by_hand_in_any_style_are_found():
@@ -73,7 +80,10 @@ def test_entries_by_hand_in_any_style_are_found():
     assert registry_edit.drop(text, "old").endswith("  status: active\n")
 
 
-@pytest.mark.parametrize("name, wanted", [("My App", "my-app"), ("--x--", "x"), ("a__b", "a-b"), ("项目", ""), ("a" * 80, "a" * 64)])
+@pytest.mark.parametrize(
+    "name, wanted",
+    [("My App", "my-app"), ("--x--", "x"), ("a__b", "a-b"), ("项目", ""), ("a" * 80, "a" * 64)],
+)
 def test_a_project_id_is_made_of_a_name(name, wanted):
     assert project_id(name) == wanted
 
@@ -105,7 +115,9 @@ def test_adding_again_adds_and_says_so_only_when_something_is_new(me):  # noqa: 
     assert (project.name, project.aliases) == ("Atlas", ("maps", "cards"))
     assert written is not None
     assert add_project(me(), "atlas", aliases=["maps"])[1] is None
-    assert entries(me(), "projects") == {"atlas": {"name": "Atlas", "aliases": ["maps", "cards"], "status": "active"}}
+    assert entries(me(), "projects") == {
+        "atlas": {"name": "Atlas", "aliases": ["maps", "cards"], "status": "active"}
+    }
 
 
 def test_a_remote_belongs_to_one_project(me):  # noqa: F811

@@ -19,7 +19,11 @@ def text(found, path: str) -> str:  # type: ignore[no-untyped-def]
 def test_the_last_write_is_taken_back_by_a_retraction(me):  # noqa: F811
     card = authoring.add(me(), Wish("Use pnpm here"), None)
     done = undo(me())
-    assert (done.commit, done.cards, done.subject) == (card.written.commit, (card.card.id,), "mem(preference): Use pnpm here")
+    assert (done.commit, done.cards, done.subject) == (
+        card.written.commit,
+        (card.card.id,),
+        "mem(preference): Use pnpm here",
+    )
     assert status(me(), card.card.id).word == "retracted"
 
 

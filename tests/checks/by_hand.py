@@ -23,13 +23,29 @@ def card_id(text: str) -> str:
 
 def make(name: str, *, scope: str = "global", **more) -> Card:  # type: ignore[no-untyped-def]
     """A card by hand: without evidence, by its writer."""
-    values = {"type": "preference", "conclusion": f"About {name} there is something to say", "author": YOU, "created": AT}
+    values = {
+        "type": "preference",
+        "conclusion": f"About {name} there is something to say",
+        "author": YOU,
+        "created": AT,
+    }
     return Card(id=card_id(name), scope=scope, **{**values, **more})  # type: ignore[arg-type]
 
 
-def quoted(name: str, said: str, *, role: str = "user", kind: str = "statement", scope: str = "global", reported_by: str | None = None, **more):  # type: ignore[no-untyped-def]
+def quoted(
+    name: str,
+    said: str,
+    *,
+    role: str = "user",
+    kind: str = "statement",
+    scope: str = "global",
+    reported_by: str | None = None,
+    **more,
+):  # type: ignore[no-untyped-def]
     """A card with evidence, and the file of its words."""
-    source = sources.Source(more.pop("host", "codex"), "s1", scope, AT, kind, (sources.Turn(7, role, AT, said),))
+    source = sources.Source(
+        more.pop("host", "codex"), "s1", scope, AT, kind, (sources.Turn(7, role, AT, said),)
+    )
     path = sources.source_path(source, f"20261109-080000-{name}")
     quote = more.pop("quote", said)
     card = make(name, scope=scope, **{"evidence": (Evidence(path, 7, role, quote, reported_by),), **more})
@@ -48,7 +64,9 @@ class Hand:
         return done.stdout
 
     def run(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(["git", *args], cwd=self.root, capture_output=True, text=True, env={**os.environ, **env})
+        return subprocess.run(
+            ["git", *args], cwd=self.root, capture_output=True, text=True, env={**os.environ, **env}
+        )
 
     def write(self, path: str, data: bytes | str) -> str:
         place = self.root / path
@@ -73,7 +91,11 @@ class Hand:
         return done.stderr
 
     def state(self) -> tuple[str, str, str]:
-        return self.git("rev-parse", "HEAD"), self.git("status", "--porcelain=v1", "-uall"), self.git("ls-files", "-s")
+        return (
+            self.git("rev-parse", "HEAD"),
+            self.git("status", "--porcelain=v1", "-uall"),
+            self.git("ls-files", "-s"),
+        )
 
     def refused(self, *args: str, **env: str) -> str:
         """A commit that must be refused and change nothing; what was said."""

@@ -28,7 +28,9 @@ class History:
 
     def __init__(self, seed: int):
         self.chance = random.Random(seed)
-        self.files: dict[bytes, tuple[str, bytes]] = {b"registry/projects.yaml": ("100644", PROJECTS.encode())}
+        self.files: dict[bytes, tuple[str, bytes]] = {
+            b"registry/projects.yaml": ("100644", PROJECTS.encode())
+        }
         self.ids: list[str] = []
         self.gone: dict[bytes, tuple[str, bytes]] = {}
         self.forgotten: list[str] = []
@@ -58,8 +60,31 @@ class History:
     def step(self) -> None:
         match self.chance.choice(
             [
-                *("add", "add", "add", "replace", "replace", "retract", "confirm", "edit", "break", "delete", "unsource"),
-                *("restore", "twin", "stranger", "nowhere", "circle", "link", "bytes", "forget", "later", "expired"),
+                *(
+                    "add",
+                    "add",
+                    "add",
+                    "replace",
+                    "replace",
+                    "retract",
+                    "confirm",
+                    "edit",
+                    "break",
+                    "delete",
+                    "unsource",
+                ),
+                *(
+                    "restore",
+                    "twin",
+                    "stranger",
+                    "nowhere",
+                    "circle",
+                    "link",
+                    "bytes",
+                    "forget",
+                    "later",
+                    "expired",
+                ),
             ]
         ):
             case "replace" if self.ids:
@@ -76,7 +101,12 @@ class History:
                 self.put(path, data + b"Edited.\n", mode)
             case "break" if path := self.of(b"cards/"):
                 mode, data = self.files[path]
-                bad = [b"\xef\xbb\xbf" + data, data.replace(b"turn: 7", b"turn: 8"), data.replace(b"\n---\n", b"\n", 1), b""]
+                bad = [
+                    b"\xef\xbb\xbf" + data,
+                    data.replace(b"turn: 7", b"turn: 8"),
+                    data.replace(b"\n---\n", b"\n", 1),
+                    b"",
+                ]
                 self.put(path, self.chance.choice(bad), mode)
             case "delete" if path := self.of(b"cards/"):
                 self.gone[path] = self.files.pop(path)
@@ -88,7 +118,11 @@ class History:
             case "twin" if path := self.of(b"cards/"):
                 self.put(path.replace(b"2026-11-09-", b"2026-11-09-twin-"), self.files[path][1])
             case "stranger":
-                self.add(**self.chance.choice([{"author": "stranger"}, {"type": "gossip"}, {"scope": "nowhere"}, {"type": "habit"}]))
+                self.add(
+                    **self.chance.choice(
+                        [{"author": "stranger"}, {"type": "gossip"}, {"scope": "nowhere"}, {"type": "habit"}]
+                    )
+                )
             case "nowhere":
                 self.add(supersedes=("z000000000",))
             case "circle" if len(self.ids) > 1:
@@ -99,7 +133,10 @@ class History:
                 self.put(b"cards/global/\xff-%d.md" % len(self.files), b"no card")
             case "forget" if self.ids:
                 self.forgotten.append(self.chance.choice(self.ids))
-                self.put("registry/forgotten.yaml", f"cards: [{', '.join(dict.fromkeys(self.forgotten))}]\n".encode())
+                self.put(
+                    "registry/forgotten.yaml",
+                    f"cards: [{', '.join(dict.fromkeys(self.forgotten))}]\n".encode(),
+                )
             case "later":
                 self.add(valid_from="2027-01-01")
             case "expired":
@@ -111,7 +148,11 @@ class History:
         """Let two or three cards replace one another."""
         paths = sorted(path for path in self.files if path.startswith(b"cards/"))
         self.chance.shuffle(paths)
-        found = [(path, card) for path in paths if (card := cards.read(self.files[path][1])[0]) and not card.corroborates and not card.retracts]
+        found = [
+            (path, card)
+            for path in paths
+            if (card := cards.read(self.files[path][1])[0]) and not card.corroborates and not card.retracts
+        ]
         ring = found[: self.chance.randint(2, 3)]
         for (path, card), (_, other) in zip(ring, ring[1:] + ring[:1], strict=True):
             if card.id != other.id:
@@ -123,7 +164,10 @@ class History:
         for number in range(COMMITS):
             for _ in range(self.chance.randint(1, 4)):
                 self.step()
-            out.append(b"commit refs/heads/random\ncommitter T <you@example.com> %d +0000\ndata 0\n" % (1_790_000_000 + number))
+            out.append(
+                b"commit refs/heads/random\ncommitter T <you@example.com> %d +0000\ndata 0\n"
+                % (1_790_000_000 + number)
+            )
             out.append(b"from refs/heads/main^0\n" if number == 0 else b"")
             out.append(b"D cards\nD sources\n")
             for path, (mode, data) in sorted(self.files.items()):

@@ -146,7 +146,9 @@ def test_a_work_tree_whose_index_is_busy_gets_its_files_with_the_next_command(me
 def test_git_may_collect_garbage_meanwhile(memory):
     root = memory.root
     collecting = subprocess.Popen(
-        ["sh", "-c", "for i in 1 2 3 4 5 6; do git gc -q; git pack-refs --all; done"], cwd=root, stderr=subprocess.PIPE
+        ["sh", "-c", "for i in 1 2 3 4 5 6; do git gc -q; git pack-refs --all; done"],
+        cwd=root,
+        stderr=subprocess.PIPE,
     )
     written = 0
     while collecting.poll() is None or written < 10:

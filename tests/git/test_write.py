@@ -65,7 +65,9 @@ def test_what_is_staged_changed_untracked_and_intended_stays_as_it_is(memory, ro
     done = put(memory)
     assert status(root) == before
     assert git(root, "diff", "--name-status", "main^", "main") == f"A\t{NOTE}\n"
-    assert [line for line in git(root, "ls-files", "-s").splitlines() if NOTE not in line] == index.splitlines()
+    assert [
+        line for line in git(root, "ls-files", "-s").splitlines() if NOTE not in line
+    ] == index.splitlines()
     assert (root / "later.md").read_text() == "intended\n"
     assert (root / "staged.txt").read_text() == "and changed again\n"
     assert not (root / "registry/types.yaml").exists()
@@ -287,7 +289,11 @@ def test_a_hook_sees_the_commit_being_made_and_no_other_change(memory, root, hom
     put(memory, "sources/global/a.md")
     (root / "mine.txt").write_text("staged by the person")
     git(root, "add", "mine.txt")
-    _hook(root, "pre-commit", f"git diff --cached --name-status >'{home}/staged'; git diff --name-status >'{home}/unstaged'; ls -A >'{home}/files'")
+    _hook(
+        root,
+        "pre-commit",
+        f"git diff --cached --name-status >'{home}/staged'; git diff --name-status >'{home}/unstaged'; ls -A >'{home}/files'",
+    )
     put(memory, "cards/global/b.md")
     assert (home / "staged").read_text() == "A\tcards/global/b.md\n"
     assert (home / "unstaged").read_text() == ""
@@ -312,7 +318,11 @@ def _gpg(root: Path, home: Path, body: str) -> None:
 
 
 def test_signing_is_honoured(memory, root, home):
-    _gpg(root, home, 'cat >/dev/null; echo "[GNUPG:] SIG_CREATED " >&2; printf -- "-----BEGIN PGP SIGNATURE-----\\nfake\\n-----END PGP SIGNATURE-----\\n"')
+    _gpg(
+        root,
+        home,
+        'cat >/dev/null; echo "[GNUPG:] SIG_CREATED " >&2; printf -- "-----BEGIN PGP SIGNATURE-----\\nfake\\n-----END PGP SIGNATURE-----\\n"',
+    )
     put(open_memory(root))
     assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(root, "cat-file", "-p", "main")
 
@@ -383,13 +393,20 @@ def test_a_project_whose_hook_calls_us_is_left_alone(memory, root, home, run):
     git(linked, "add", "code.py")
     import sys
 
-    _hook(project, "pre-commit", f'PYTHONPATH="{ROOT}" "{sys.executable}" -m gitmem add "Hooks write to the memory alone" >"{home}/id" 2>"{home}/words"')
+    _hook(
+        project,
+        "pre-commit",
+        f'PYTHONPATH="{ROOT}" "{sys.executable}" -m gitmem add "Hooks write to the memory alone" >"{home}/id" 2>"{home}/words"',
+    )
     git(linked, "commit", "-q", "-m", "code", "--author", "Some Body <some@example.com>")
     assert (home / "id").read_text().strip(), (home / "words").read_text()
     assert git(linked, "show", "--format=", "--name-only", "HEAD") == "code.py\n"
     assert git(linked, "ls-files") == "code.py\n"
     assert status(linked) == status(project) == ""
-    assert git(root, "log", "-1", "--format=%s|%ae", "main") == "mem(preference): Hooks write to the memory alone|you@example.com\n"
+    assert (
+        git(root, "log", "-1", "--format=%s|%ae", "main")
+        == "mem(preference): Hooks write to the memory alone|you@example.com\n"
+    )
     assert status(root) == ""
 
 
@@ -426,7 +443,7 @@ def test_the_pre_commit_framework_works_beside_us(memory, root, home):
 
     (root / ".pre-commit-config.yaml").write_text(
         "repos:\n- repo: local\n  hooks:\n  - id: listed\n    name: listed\n    language: system\n"
-        f"    entry: sh -c 'for f; do echo \"$f\" >>\"{home}/seen\"; done' --\n    stages: [pre-commit]\n"
+        f'    entry: sh -c \'for f; do echo "$f" >>"{home}/seen"; done\' --\n    stages: [pre-commit]\n'
     )
     git(root, "add", ".pre-commit-config.yaml")
     git(root, "commit", "-q", "-m", "config")

@@ -58,10 +58,10 @@ class World:
         event = {"claude-code": "SessionEnd", "codex": "Stop"}[host.host]
         assert self.fires(host, event, host.end(folder, session), session) == ""
 
-    def keeps(self, host, words: str, quote: str, type_: str, folder: Path, *more: str) -> str:  # type: ignore[no-untyped-def]
+    def keeps(self, host, words: str, quote: str, type_: str, folder: Path, session: str, *more: str) -> str:  # type: ignore[no-untyped-def]
         """The agent runs `git mem add` in its own shell, as its skill or its AGENTS.md taught it."""
-        shows = {"claude-code": {"CLAUDECODE": "1"}, "codex": {"CODEX_THREAD_ID": "t"}}[host.host]
-        line = ("add", words, "--quote", quote, "--type", type_, *more)
+        shows = {"claude-code": {"CLAUDECODE": "1"}, "codex": {"CODEX_THREAD_ID": session}}[host.host]
+        line = ("add", words, "--quote", quote, "--session", session, "--type", type_, *more)
         ran = self.run(*line, cwd=folder, env=shows, process=True)
         assert ran.code == 0, ran.err
         return ran.out
@@ -85,18 +85,23 @@ def test_five_sessions_over_two_hosts_and_two_projects(memory, home, world: Worl
     one = "11111111-0000-4000-8000-000000000001"
     assert world.begins(CLAUDE, reef, one) == ""
     assert world.types(CLAUDE, "Plot the reef temperatures of 2025", reef, one) == ""
-    world.keeps(CLAUDE, PLOTS, "viridis please, never jet", "preference", reef, "--scope", "global")
+    world.keeps(CLAUDE, PLOTS, "viridis please, never jet", "preference", reef, one, "--scope", "global")
     assert world.types(CLAUDE, "Now write the table", reef, one) == ""
-    world.keeps(CLAUDE, TABLES, "CSV with a semicolon, the lab's Excel is German", "convention", reef)
+    world.keeps(CLAUDE, TABLES, "CSV with a semicolon, the lab's Excel is German", "convention", reef, one)
     world.ends(CLAUDE, reef, one)
 
     # 2. Codex, tide: the preference is there on its first turn, without the brief; the other project is not
     two = "22222222-0000-4000-8000-000000000002"
     first = world.types(CODEX, "Plot the colour map of the tide heights", tide / "src", two)
     assert "viridis" in first and "semicolon" not in first
-    for step in ("Rename parse_table and update the tests", "run the tests", "把报错修一下", "Write the tables as CSV"):
+    for step in (
+        "Rename parse_table and update the tests",
+        "run the tests",
+        "把报错修一下",
+        "Write the tables as CSV",
+    ):
         assert world.types(CODEX, step, tide, two) == "", step
-    world.keeps(CODEX, DEPLOY, "ship it with make ship, from main only", "convention", tide)
+    world.keeps(CODEX, DEPLOY, "ship it with make ship, from main only", "convention", tide, two)
     world.ends(CODEX, tide, two)
 
     # 3. Codex, reef: the brief says the rules of this project; the prompt does not repeat them; nothing of the other

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from gitmem import detach
-from gitmem.git import lock
+from gitmem import config, detach
+from gitmem.git import locate, lock
 from gitmem.git.locate import refreshed
 from gitmem.index import anchors, build, catalogue, coverage, embed, place, vectors, words
 from tests.recall.world import World, card_id, spec
+from tests.recall.world import make as make_memory
 
 CARDS = tuple(spec(f"c{i}", f"The station table number {i} is kept in one file per month", scope="web" if i % 2 else "global") for i in range(14))
 UV = spec("uv", "Use an isolated uv environment for each Python project")
@@ -32,9 +34,22 @@ def detached(monkeypatch) -> list[tuple]:
     return started
 
 
+@pytest.fixture(scope="module")
+def _built(tmp_path_factory, _memory_template) -> World:
+    return make_memory(tmp_path_factory.mktemp("built") / "memory", _memory_template, (*CARDS, UV), {"web": {}}).built()
+
+
 @pytest.fixture
-def world(make) -> World:
-    return make((*CARDS, UV), {"web": {}}).built()
+def world(_built, tmp_path) -> World:
+    """A memory of its own with its index."""
+    return copied(_built, tmp_path / "made")
+
+
+def copied(world: World, place_: Path) -> World:
+    shutil.copytree(world.memory.root, place_, symlinks=True)
+    found = locate.open_at(place_, config.from_process())
+    assert found is not None
+    return World(found, dict(world.names))
 
 
 def embedder(world: World, name: str | None) -> None:
@@ -64,6 +79,8 @@ def spoilt(path: Path, how: str) -> None:
         path.write_bytes(bytes((byte * 31 + i * 7 + 5) % 256 for i, byte in enumerate(data)))
 
 
+# files that a library gave up opening half-way are closed when they are collected
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("how", ["gone", "empty", "cut", "noise"])
 @pytest.mark.parametrize("what", ["catalogue", "toc", "terms", "postings", "stored", "vectors", "anchors"])
 def test_a_damaged_file_of_the_index_costs_no_answer(world, detached, what, how):
@@ -91,6 +108,7 @@ def test_a_damaged_file_of_the_index_costs_no_answer(world, detached, what, how)
     assert not found.trace.degraded
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_all_files_at_once_may_be_noise(world, run, home):
     expected = world.said(PROMPT)
     for path in index_files(world):
@@ -160,7 +178,7 @@ build.build(memory, load.current(memory))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
-@pytest.mark.parametrize(("where", "count"), [("refresh", 0), ("refresh", 7), ("words", 3), ("words", 8), ("commit", 0), ("commit", 1), ("vectors", 0), ("vectors", 2), ("store", 1)])
+@pytest.mark.parametrize(("where", "count"), [("refresh", 7), ("words", 8), ("commit", 1), ("vectors", 2), ("store", 1)])
 def test_a_build_that_was_killed_goes_on_where_it_stopped(make, where, count):
     world = make((*CARDS, UV), {"web": {}})
     done = subprocess.run([sys.executable, "-c", KILLED, str(world.memory.root), where, str(count)], capture_output=True)
@@ -223,7 +241,7 @@ print(n)
 
 
 def test_a_reader_beside_a_writer_always_answers(world):
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(world.memory.root), "6"], stdout=subprocess.PIPE, text=True)
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(world.memory.root), "4"], stdout=subprocess.PIPE, text=True)
     assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
     asked = 0
     while writer.poll() is None:
@@ -232,7 +250,7 @@ def test_a_reader_beside_a_writer_always_answers(world):
         assert world.names.get(found.items[0].id) == "uv"
         assert all(reason.startswith("index ") for reason in found.trace.degraded), found.trace.degraded
         asked += 1
-    assert writer.wait() == 0 and int(writer.stdout.read()) >= 2 and asked >= 5
+    assert writer.wait() == 0 and int(writer.stdout.read()) >= 2 and asked >= 3
     writer.stdout.close()
 
 
@@ -357,15 +375,22 @@ def test_an_embedder_that_breaks_or_takes_too_long_costs_the_vectors_and_not_the
 # a prompt does not wait for bulk work
 
 
-@pytest.fixture
-def many(make) -> World:
-    """500 cards, of which the oldest 200 are indexed."""
-    world = make([spec(f"old{i}", f"The station table number {i} is kept in one file", scope="web", days_ago=100 + i / 100) for i in range(200)], {"web": {}})
-    world.put(spec("amber", "Mark unverified entries in amber", scope="web", days_ago=200))
+@pytest.fixture(scope="module")
+def _many(tmp_path_factory, _memory_template) -> World:
+    old = [spec(f"old{i}", f"The station table number {i} is kept in one file", scope="web", days_ago=100 + i / 100) for i in range(200)]
+    amber = spec("amber", "Mark unverified entries in amber", scope="web", days_ago=200)
+    world = make_memory(tmp_path_factory.mktemp("many") / "memory", _memory_template, [*old, amber], {"web": {}})
     build.build(world.memory, world.registry, with_vectors=False)
     embedder(world, "none")
     new = [spec(f"new{i}", f"The harbour camera number {i} faces north", scope="web", days_ago=1 + i / 10) for i in range(398)]
-    return world.put(*new, spec("teal", "Mark unverified entries in teal", scope="web", days_ago=60, supersedes=["amber"]), spec("gone", "wrong", scope="web", days_ago=70, retracts=["old7"]))
+    teal = spec("teal", "Mark unverified entries in teal", scope="web", days_ago=60, supersedes=["amber"])
+    return world.put(*new, teal, spec("gone", "wrong", scope="web", days_ago=70, retracts=["old7"]))
+
+
+@pytest.fixture
+def many(_many, tmp_path) -> World:
+    """600 cards, of which the oldest 201 are indexed."""
+    return copied(_many, tmp_path / "many")
 
 
 def test_a_prompt_leaves_bulk_work_to_the_background_and_says_what_is_covered(many, detached):
