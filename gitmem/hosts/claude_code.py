@@ -91,6 +91,7 @@ class ClaudeCode:
     """See `gitmem.hosts.protocol.Host`."""
 
     name = SPEC.host
+    profile = "working"
     command = SPEC.command
     timeout_s = 5.0
     unheard = (LOOK, "start a new session of the host and type something")

@@ -59,6 +59,7 @@ class Codex:
     """See `gitmem.hosts.protocol.Host`."""
 
     name = SPEC.host
+    profile = "working"
     command = SPEC.command
     timeout_s = 5.0
     unheard = (FIX, f"{TRUST}; a Codex from before May 2026 also wants `[features] codex_hooks = true`")

@@ -170,7 +170,7 @@ def found(context: Context | None, env: Env, host: str) -> Found:
 
 def _register(context: Context, host: str, profile: str | None, read: Sequence[str]) -> Agent:
     before = context.registry.agents.get(host)
-    chosen = profile or (before.profile if before else "working")
+    chosen = profile or (before.profile if before else known.host(host).profile)
     write: Sequence[str] = ()
     rule = context.registry.profiles.get(chosen)
     if before is None and not read and rule is not None and rule.scopes == ("personal",):

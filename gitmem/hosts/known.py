@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MODULES = {"claude-code": "claude_code", "codex": "codex", "hermes": "hermes", "pi": "pi"}
 # Hosts that somebody may use and that cannot be connected yet -> the folder in HOME that shows it.
-WAITING = {"hermes": ".hermes", "pi": ".pi", "openclaw": ".openclaw"}
+WAITING = {"openclaw": ".openclaw"}
 
 
 def host(name: str) -> Host:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 KEEP_DAYS = 30
 _OPTIONAL = ("project", "folder_project")
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from gitmem.recall import session as sessions
 from tests.conftest import Ran
 from tests.hosts.codex_events import SESSION, notification, prompt, start, stop, transcript
 from tests.hosts.events import ROUTINE, UV
+from tests.hosts.patience import undisturbed
 
 SILENT = Ran(0, "", "")
 # Whatever else stands in an answer, Codex throws the whole of it away.
@@ -43,7 +44,7 @@ def hook(demo_memory, home, command, run):  # type: ignore[no-untyped-def]
     log_file = demo_memory.state / "log.jsonl"
     log_file.unlink(missing_ok=True)
 
-    def call(data: bytes, **env: str) -> Ran:
+    def once(data: bytes, env: dict[str, str]) -> Ran:
         event = json.loads(data)
         (handler,) = written[event["hook_event_name"]][0]["hooks"]
         folder = event["cwd"] if Path(event["cwd"]).is_dir() else str(home)
@@ -58,6 +59,9 @@ def hook(demo_memory, home, command, run):  # type: ignore[no-untyped-def]
         )
         assert time.monotonic() - began < handler["timeout"]
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def call(data: bytes, **env: str) -> Ran:
+        return undisturbed(home, lambda: once(data, env))
 
     return call
 

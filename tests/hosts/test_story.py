@@ -15,6 +15,8 @@ import pytest
 from gitmem.hosts import events
 from gitmem.recall import log
 from gitmem.recall import session as sessions
+from tests.conftest import Ran
+from tests.hosts.patience import undisturbed
 from tests.hosts.speakers import SPEAKERS
 
 CLAUDE, CODEX = SPEAKERS["claude-code"], SPEAKERS["codex"]
@@ -34,16 +36,21 @@ class World:
         """What the agent gets to hear of an event; empty for silence. The line is the one in the host's own file."""
         file = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}[host.host]
         (handler,) = json.loads((self.home / file).read_text())["hooks"][event][0]["hooks"]
-        done = subprocess.run(
-            handler["command"],
-            shell=True,
-            input=data,
-            capture_output=True,
-            cwd=json.loads(data)["cwd"],
-            timeout=handler["timeout"],
-        )
-        assert (done.returncode, done.stderr) == (0, b"")
-        text = host.text(done.stdout.decode()) if done.stdout else ""
+
+        def call() -> Ran:
+            done = subprocess.run(
+                handler["command"],
+                shell=True,
+                input=data,
+                capture_output=True,
+                cwd=json.loads(data)["cwd"],
+                timeout=handler["timeout"],
+            )
+            return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+        ran = undisturbed(self.home, call)
+        assert (ran.code, ran.err) == (0, "")
+        text = host.text(ran.out) if ran.out else ""
         if text:
             self.heard.setdefault(session, []).append(text)
         return text
