@@ -90,12 +90,23 @@ def narrowed(own: Profile, asked: Profile) -> Profile:
             ("max_items", asked.max_items > own.max_items),
             ("max_bytes", asked.max_bytes > own.max_bytes),
             ("threshold", asked.threshold < own.threshold),
+            ("threshold_cross", asked.threshold_cross < own.threshold_cross),
+            ("support", asked.support < own.support),
+            ("global_types", not _types_within(asked, own)),
+            ("trigger", own.gated and not set(asked.trigger) <= set(own.trigger)),
         )
         if is_wider
     ]
     if wider:
         raise Refused(f"profile `{asked.name}` is wider than `{own.name}` in {', '.join(wider)}", ["`--profile` only narrows an agent's own"])
     return asked
+
+
+def _types_within(asked: Profile, own: Profile) -> bool:
+    """Whether the global types of `asked` are among those of `own`; None stands for all types."""
+    if own.global_types is None or "global" not in asked.scopes:
+        return True
+    return asked.global_types is not None and set(asked.global_types) <= set(own.global_types)
 
 
 def _profile(registry: Registry, name: str) -> Profile:

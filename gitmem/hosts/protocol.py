@@ -63,6 +63,10 @@ class Host(Protocol):
     def name(self) -> str: ...
 
     @property
+    def profile(self) -> str:
+        """What its agent hears unless the person says otherwise."""
+
+    @property
     def events(self) -> int:
         """How many hook entries make it complete."""
 
