@@ -56,15 +56,24 @@ def main() -> None:
     for vectors, names in ((True, "bias near coverage support here"), (False, "bias coverage support here")):
         dev = [row for row in rows if row.split == "dev"]
         weights = fit([row.features(vectors) for row in dev], [float(row.wanted) for row in dev])
-        print(("with vectors  " if vectors else "words only    ") + "  ".join(f"{n} {w:.2f}" for n, w in zip(names.split(), weights, strict=True)))
+        print(
+            ("with vectors  " if vectors else "words only    ")
+            + "  ".join(f"{n} {w:.2f}" for n, w in zip(names.split(), weights, strict=True))
+        )
         for split in ("dev", "test"):
-            print(f"    {split:<5}" + "   ".join(_at(rows, split, weights, vectors, share) for share in (0.03, 0.07, 0.14)))
+            print(
+                f"    {split:<5}"
+                + "   ".join(_at(rows, split, weights, vectors, share) for share in (0.03, 0.07, 0.14))
+            )
 
 
 def _rows(room: Path) -> list[Row]:
     settings = room / "gitconfig"
     settings.write_text("[user]\n\tname = Eval\n\temail = eval@example.com\n")
-    env = config.read({**os.environ, "HOME": str(room), "GIT_CONFIG_GLOBAL": str(settings), "GIT_CONFIG_NOSYSTEM": "1"}, room)
+    env = config.read(
+        {**os.environ, "HOME": str(room), "GIT_CONFIG_GLOBAL": str(settings), "GIT_CONFIG_NOSYSTEM": "1"},
+        room,
+    )
     init.init(env, room / "memory", "main")
     memory = locate.open_at(room / "memory", env)
     assert memory is not None
@@ -79,9 +88,21 @@ def _rows(room: Path) -> list[Row]:
     for number, line in enumerate(CASES.read_text(encoding="utf-8").splitlines()):
         case = json.loads(line)
         wanted = {names[name] for name in case["want"]}
-        heard = scope.resolve(caller, registry, case["project"], "", whereabouts.project_of_prompt(case["prompt"], registry))
+        heard = scope.resolve(
+            caller, registry, case["project"], "", whereabouts.project_of_prompt(case["prompt"], registry)
+        )
         vector, opened = index.vector(case["prompt"]), index.open()
-        found = retrieve.retrieve(case["prompt"], vector, opened.catalogue, opened.words, opened.state, heard, registry, now, vector_wait_s=30.0)
+        found = retrieve.retrieve(
+            case["prompt"],
+            vector,
+            opened.catalogue,
+            opened.words,
+            opened.state,
+            heard,
+            registry,
+            now,
+            vector_wait_s=30.0,
+        )
         for one in found.candidates:
             if one.item.type != "task":
                 rows.append(
@@ -94,7 +115,9 @@ def _rows(room: Path) -> list[Row]:
     return rows
 
 
-def fit(rows: Sequence[Sequence[float]], wanted: Sequence[float], ridge: float = 0.01, rounds: int = 60) -> list[float]:
+def fit(
+    rows: Sequence[Sequence[float]], wanted: Sequence[float], ridge: float = 0.01, rounds: int = 60
+) -> list[float]:
     """Logistic regression by Newton's method; the bias (column 0) is not shrunk.
 
     Source: Hosmer, Lemeshow, Applied Logistic Regression, 2000, chapter 1.
@@ -105,7 +128,9 @@ def fit(rows: Sequence[Sequence[float]], wanted: Sequence[float], ridge: float =
         gradient = [ridge * w * (i > 0) for i, w in enumerate(weights)]
         hessian = [[ridge if i == j else 0.0 for j in range(size)] for i in range(size)]
         for row, y in zip(rows, wanted, strict=True):
-            p = 1 / (1 + math.exp(-max(-50.0, min(50.0, sum(w * x for w, x in zip(weights, row, strict=True))))))
+            p = 1 / (
+                1 + math.exp(-max(-50.0, min(50.0, sum(w * x for w, x in zip(weights, row, strict=True)))))
+            )
             for i in range(size):
                 gradient[i] += (p - y) * row[i]
                 for j in range(size):
@@ -137,10 +162,15 @@ def _at(rows: Sequence[Row], split: str, weights: Sequence[float], vectors: bool
         if row.split == split:
             odds = sum(w * x for w, x in zip(weights, row.features(vectors), strict=True))
             cases[row.case].append((1 / (1 + math.exp(-odds)), row))
-    tops = sorted((max(value for value, _ in found) for found in cases.values() if found[0][1].silent), reverse=True)
+    tops = sorted(
+        (max(value for value, _ in found) for found in cases.values() if found[0][1].silent), reverse=True
+    )
     bar = tops[int(share * len(tops))]
     needing = [found for found in cases.values() if not found[0][1].silent]
-    said = sum(any(row.wanted and value > bar for value, row in sorted(found, key=lambda one: -one[0])[:5]) for found in needing)
+    said = sum(
+        any(row.wanted and value > bar for value, row in sorted(found, key=lambda one: -one[0])[:5])
+        for found in needing
+    )
     return f"{share:.0%}: {said} of {len(needing)} from {bar:.2f}"
 
 

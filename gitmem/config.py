@@ -35,7 +35,14 @@ LOCAL_GIT_VARS = frozenset(
         "GIT_ICASE_PATHSPECS",
     }
 )
-_PERSON_VARS = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE")
+_PERSON_VARS = (
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_DATE",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_DATE",
+)
 
 # Variables by which a host shows that it, and not a person, runs the command.
 HOST_VARS = {

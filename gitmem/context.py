@@ -37,14 +37,22 @@ class Context:
         """The same call, on the memory as it is now."""
         if memory.tip == self.memory.tip:
             return self
-        registry = self.registry if memory.registry_tree == self.memory.registry_tree else load.current(memory)
+        registry = (
+            self.registry if memory.registry_tree == self.memory.registry_tree else load.current(memory)
+        )
         return replace(self, memory=memory, registry=registry)
 
     def utc(self) -> datetime:
         return self.now.astimezone(UTC)
 
 
-def build(env: Env, repo: str | None = None, agent: str | None = None, profile: str | None = None, now: datetime | None = None) -> Context:
+def build(
+    env: Env,
+    repo: str | None = None,
+    agent: str | None = None,
+    profile: str | None = None,
+    now: datetime | None = None,
+) -> Context:
     """Find the memory and the caller.
 
     Raises:

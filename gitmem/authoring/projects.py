@@ -28,7 +28,12 @@ def project_id(name: str) -> str:
 
 
 def add_project(
-    context: Context, project: str | None, name: str | None = None, aliases: Sequence[str] = (), paths: Sequence[Path] = (), remotes: Sequence[str] = ()
+    context: Context,
+    project: str | None,
+    name: str | None = None,
+    aliases: Sequence[str] = (),
+    paths: Sequence[Path] = (),
+    remotes: Sequence[str] = (),
 ) -> tuple[Project, Written | None, list[Path]]:
     """Register a project, or add to a registered one. Without an id: the repository we stand in.
 
@@ -45,13 +50,29 @@ def add_project(
             raise Refused("this folder is no git repository", ["git mem project add ID --path DIR"])
         project = _unused_id(project_id((own_folder or place).name), own_remotes, context)
     if not _ID.match(project) or project in RESERVED_SCOPES:
-        raise Refused(f"`{project}` is no project id", [f"git mem project add {project_id(project) or 'ID'}", "ids are lower-case letters, digits and `-`; " + ", ".join(sorted(RESERVED_SCOPES)) + " are taken"])
+        raise Refused(
+            f"`{project}` is no project id",
+            [
+                f"git mem project add {project_id(project) or 'ID'}",
+                "ids are lower-case letters, digits and `-`; "
+                + ", ".join(sorted(RESERVED_SCOPES))
+                + " are taken",
+            ],
+        )
     folders = [path.expanduser().absolute() for path in paths] or ([own_folder] if own_folder else [])
     found = [normal_remote(remote) for remote in remotes] or own_remotes[:1]
-    taken = {remote: one.id for one in context.registry.projects.values() for remote in one.remotes if one.id != project}
+    taken = {
+        remote: one.id
+        for one in context.registry.projects.values()
+        for remote in one.remotes
+        if one.id != project
+    }
     for remote in found:
         if remote in taken:
-            raise Refused(f"the remote `{remote}` belongs to project `{taken[remote]}`", [f"git mem project add {taken[remote]} --path DIR"])
+            raise Refused(
+                f"the remote `{remote}` belongs to project `{taken[remote]}`",
+                [f"git mem project add {taken[remote]} --path DIR"],
+            )
     made: list[Project] = []
 
     def make(now: Context) -> Change | None:
@@ -86,22 +107,37 @@ def set_status(context: Context, project: str, status: str) -> Written | None:
         if entry.status == status:
             return None
         changed = Project(entry.id, entry.name, entry.aliases, entry.remotes, status)
-        return _entry_change(now, "projects", project, _project_entry(changed), f"mem: project {project} is {status}")
+        return _entry_change(
+            now, "projects", project, _project_entry(changed), f"mem: project {project} is {status}"
+        )
 
     done = commit(context, make)
     return done[0] if done else None
 
 
-def add_agent(context: Context, name: str, profile: str, read: Sequence[str] = (), write: Sequence[str] = (), renew: bool = True) -> tuple[Agent, str | None, Written | None]:
+def add_agent(
+    context: Context,
+    name: str,
+    profile: str,
+    read: Sequence[str] = (),
+    write: Sequence[str] = (),
+    renew: bool = True,
+) -> tuple[Agent, str | None, Written | None]:
     """Register an agent; its token is returned once, and its hash kept. None: the old token stays."""
     _people_only(context, "register an agent")
     if not re.fullmatch(r"[a-z][a-z0-9-]{0,40}", name) or name == "learner":
-        raise Refused(f"`{name}` is no agent id", ["ids are lower-case letters, digits and `-`; `learner` is built in"])
+        raise Refused(
+            f"`{name}` is no agent id", ["ids are lower-case letters, digits and `-`; `learner` is built in"]
+        )
     if profile not in context.registry.profiles:
-        raise Refused(f"no profile `{profile}`", [f"profiles are {', '.join(sorted(context.registry.profiles))}"])
+        raise Refused(
+            f"no profile `{profile}`", [f"profiles are {', '.join(sorted(context.registry.profiles))}"]
+        )
     for right in (*read, *write):
         if right not in ("global", "personal", "projects", "all") and right not in context.registry.projects:
-            raise Refused(f"no scope `{right}`", ["scopes are global, personal, projects, all, or a project id"])
+            raise Refused(
+                f"no scope `{right}`", ["scopes are global, personal, projects, all, or a project id"]
+            )
     made: list[Agent] = []
     token: list[str] = []
 
@@ -201,8 +237,13 @@ def surroundings(cwd: Path, memory: Memory) -> tuple[Path, list[str]] | None:
     top, common = (Path(line) for line in found.text().split("\n"))
     if common == memory.common_dir:
         return None
-    listed = git.run("config", "-z", "--get-regexp", r"^remote\..*\.url$", check=False).out.decode("utf-8", "surrogateescape")
-    pairs = sorted((entry.partition("\n")[::2] for entry in listed.split("\0") if entry), key=lambda pair: pair[0] != "remote.origin.url")
+    listed = git.run("config", "-z", "--get-regexp", r"^remote\..*\.url$", check=False).out.decode(
+        "utf-8", "surrogateescape"
+    )
+    pairs = sorted(
+        (entry.partition("\n")[::2] for entry in listed.split("\0") if entry),
+        key=lambda pair: pair[0] != "remote.origin.url",
+    )
     main = common.parent if common.name == ".git" else top
     return main, [normal_remote(url) for _, url in pairs]
 

@@ -45,4 +45,6 @@ def _span(text: str, name: str) -> tuple[int, int] | None:
 
 
 def _texts(entry: dict[str, Any]) -> dict[str, Any]:
-    return {key: list(value) if isinstance(value, (list, tuple)) else str(value) for key, value in entry.items()}
+    return {
+        key: list(value) if isinstance(value, (list, tuple)) else str(value) for key, value in entry.items()
+    }

@@ -39,23 +39,34 @@ def undo(context: Context, commit_name: str | None = None) -> Undone:
     subject = context.memory.git.run("log", "-1", "--format=%s", target).text()
     parents = context.memory.git.run("log", "-1", "--format=%P", target).text().split()
     if len(parents) != 1:
-        raise Refused(f"`{target[:7]}` is no single write of the memory", ["name a commit that adds cards: git mem log"])
+        raise Refused(
+            f"`{target[:7]}` is no single write of the memory", ["name a commit that adds cards: git mem log"]
+        )
     changes = objects.changes(context.memory.git, parents[0], target)
-    if not context.caller.person and _agent_of(context, target) != (context.caller.agent or context.caller.host):
+    if not context.caller.person and _agent_of(context, target) != (
+        context.caller.agent or context.caller.host
+    ):
         raise Refused(f"`{target[:7]}` is not a write of `{context.caller.name}`")
     made: dict[str, tuple] = {}
 
     def make(here: Context) -> Change:
         catalogue = cards_now(here)
         try:
-            added = [c.path.removesuffix(".md")[-ids.LENGTH :] for c in changes if c.path.startswith("cards/") and c.old is None and c.new]
+            added = [
+                c.path.removesuffix(".md")[-ids.LENGTH :]
+                for c in changes
+                if c.path.startswith("cards/") and c.old is None and c.new
+            ]
             facts = [found for one in added if (found := catalogue.facts(one)) is not None]
             from gitmem.model import live
 
             open_ = [one for one in facts if not live.retracted_by(catalogue, one.id, here.now)]
             texts = _old_texts(here, changes)
             if not open_ and not texts:
-                raise Refused(f"`{target[:7]}` was taken back already, or changed nothing that can be taken back", ["git mem log"])
+                raise Refused(
+                    f"`{target[:7]}` was taken back already, or changed nothing that can be taken back",
+                    ["git mem log"],
+                )
             retractions: list[Card] = []
             files: dict[str, bytes | None] = dict(texts)
             if open_:
@@ -64,7 +75,13 @@ def undo(context: Context, commit_name: str | None = None) -> Undone:
             made["cards"] = tuple(one.id for one in open_)
             made["files"] = tuple(texts)
             made["retractions"] = tuple(retractions)
-            return Change(files, f"mem: undo: {subject}", "undo", [card.id for card in retractions], trailers=[("Mem-Undo", target)])
+            return Change(
+                files,
+                f"mem: undo: {subject}",
+                "undo",
+                [card.id for card in retractions],
+                trailers=[("Mem-Undo", target)],
+            )
         finally:
             catalogue.close()
 
@@ -79,10 +96,17 @@ def _old_texts(context: Context, changes: list[objects.Change]) -> dict[str, byt
     for change in changes:
         if not change.path.startswith(("registry/", "briefs/")):
             continue
-        now = context.memory.git.run("rev-parse", "--verify", "-q", f"{context.memory.tip}:{change.path}", check=False).text()
+        now = context.memory.git.run(
+            "rev-parse", "--verify", "-q", f"{context.memory.tip}:{change.path}", check=False
+        ).text()
         if now != (change.new.oid if change.new else ""):
-            raise Refused(f"`{change.path}` was changed again since", [f"git -C {context.memory.root} log -p -- {change.path}"])
-        found[change.path] = context.memory.git.run("cat-file", "blob", change.old.oid).out if change.old else None
+            raise Refused(
+                f"`{change.path}` was changed again since",
+                [f"git -C {context.memory.root} log -p -- {change.path}"],
+            )
+        found[change.path] = (
+            context.memory.git.run("cat-file", "blob", change.old.oid).out if change.old else None
+        )
     return found
 
 
@@ -102,13 +126,22 @@ def _last_own(context: Context) -> str:
             continue
         if action and action != "forget" and (agent or None) == (context.caller.agent or context.caller.host):
             return commit
-    raise Refused(f"there is no write of {'yours' if context.caller.person else context.caller.name} to take back", ["git mem log"])
+    raise Refused(
+        f"there is no write of {'yours' if context.caller.person else context.caller.name} to take back",
+        ["git mem log"],
+    )
 
 
 def _named(context: Context, name: str) -> str:
     if re.fullmatch(r"[0-9a-f]{4,64}", name):
         found = context.memory.git.run("rev-parse", "--verify", "-q", f"{name}^{{commit}}", check=False)
-        if found.code == 0 and context.memory.git.run("merge-base", "--is-ancestor", found.text(), context.memory.ref, check=False).code == 0:
+        if (
+            found.code == 0
+            and context.memory.git.run(
+                "merge-base", "--is-ancestor", found.text(), context.memory.ref, check=False
+            ).code
+            == 0
+        ):
             return found.text()
     hints = ["git mem log"]
     if ids.normal_prefix(name):
@@ -117,4 +150,11 @@ def _named(context: Context, name: str) -> str:
 
 
 def _agent_of(context: Context, commit: str) -> str | None:
-    return context.memory.git.run("log", "-1", "--format=%(trailers:key=Mem-Agent,key=Mem-Host,valueonly)", commit).text().strip() or None
+    return (
+        context.memory.git.run(
+            "log", "-1", "--format=%(trailers:key=Mem-Agent,key=Mem-Host,valueonly)", commit
+        )
+        .text()
+        .strip()
+        or None
+    )

@@ -100,4 +100,6 @@ def faults_are_readable(data: bytes) -> bool:
 
 
 def _kind(mode: str) -> str:
-    return {"120000": "a symbolic link", "160000": "a submodule", "100755": "an executable file"}.get(mode, f"mode {mode}")
+    return {"120000": "a symbolic link", "160000": "a submodule", "100755": "an executable file"}.get(
+        mode, f"mode {mode}"
+    )

@@ -77,7 +77,9 @@ def judge(commit: Commit) -> list[Problem]:
         elif change.path.startswith("sources/"):
             _source(commit, change, found)
         elif change.path.startswith("registry/"):
-            found.problems.extend(registry_files.judge_file(change.path, change.new.mode, commit.read_new(change.new.oid)))
+            found.problems.extend(
+                registry_files.judge_file(change.path, change.new.mode, commit.read_new(change.new.oid))
+            )
         else:
             found.problems.extend(_brief(commit, change))
     if not commit.merge:
@@ -97,7 +99,12 @@ def _card(commit: Commit, change: Change, found: _Found) -> None:
     registry = commit.registry or commit.new_registry
     if registry is not None:
         found.problems.extend(in_registry(change.path, card, document, registry, commit.new_registry))
-    if not card.evidence and not card.retracts and commit.author_email and card.author not in (commit.author_email, commit.agent):
+    if (
+        not card.evidence
+        and not card.retracts
+        and commit.author_email
+        and card.author not in (commit.author_email, commit.agent)
+    ):
         found.problems.append(
             Problem(
                 change.path,
@@ -112,7 +119,13 @@ def _card(commit: Commit, change: Change, found: _Found) -> None:
     if (there is not None and there != change.path) or twin:
         other = twin[0] if twin else there
         found.problems.append(
-            Problem(change.path, document.line(("id",)), SCHEMA, f"the id `{card.id}` is taken by {other}", "git mem new draws a fresh one")
+            Problem(
+                change.path,
+                document.line(("id",)),
+                SCHEMA,
+                f"the id `{card.id}` is taken by {other}",
+                "git mem new draws a fresh one",
+            )
         )
     if change.old is not None:
         found.edited.add(card.id)
@@ -120,7 +133,9 @@ def _card(commit: Commit, change: Change, found: _Found) -> None:
     found.cards[card.id] = (change.path, card, document)
 
 
-def in_registry(path: str, card: Card, document: Document, registry: Registry, new: Registry | None = None) -> list[Problem]:
+def in_registry(
+    path: str, card: Card, document: Document, registry: Registry, new: Registry | None = None
+) -> list[Problem]:
     """What the registry says of a card: its type, its scope, its author."""
     problems = []
     if card.type is not None and card.type not in registry.types:
@@ -130,7 +145,12 @@ def in_registry(path: str, card: Card, document: Document, registry: Registry, n
     rule = registry.types.get(card.type or "")
     if rule is not None and rule.scopes == "personal" and card.scope != "personal":
         problems.append(
-            Problem(path, document.line(("scope",)), SCOPE, f"a `{card.type}` belongs in `personal`, not in `{card.scope}`")
+            Problem(
+                path,
+                document.line(("scope",)),
+                SCOPE,
+                f"a `{card.type}` belongs in `personal`, not in `{card.scope}`",
+            )
         )
     if not registry.is_scope(card.scope) and not (new and new.is_scope(card.scope)):
         near = difflib.get_close_matches(card.scope, [*registry.projects, "global", "personal"], 1)
@@ -153,7 +173,15 @@ def _source(commit: Commit, change: Change, found: _Found) -> None:
     assert change.new is not None
     data = commit.read_new(change.new.oid) if change.new.mode == REGULAR else b""
     if change.old is not None:
-        found.problems.append(Problem(change.path, 1, APPEND_ONLY, "a source never changes", "restore it: git checkout HEAD -- " + change.path))
+        found.problems.append(
+            Problem(
+                change.path,
+                1,
+                APPEND_ONLY,
+                "a source never changes",
+                "restore it: git checkout HEAD -- " + change.path,
+            )
+        )
     source, problems = card_check.judge_source(change.path, change.new.mode, data)
     found.problems.extend(problems)
     if source is not None:
@@ -169,13 +197,23 @@ def _brief(commit: Commit, change: Change) -> list[Problem]:
     name = change.path.removeprefix("briefs/").removesuffix(".md")
     registry = commit.new_registry or commit.registry
     if not change.path.endswith(".md") or "/" in name or (registry and name not in registry.projects):
-        problems.append(Problem(change.path, 1, SCHEMA, "a brief is `briefs/<project id>.md` of a registered project"))
+        problems.append(
+            Problem(change.path, 1, SCHEMA, "a brief is `briefs/<project id>.md` of a registered project")
+        )
     return problems
 
 
 def _deleted(commit: Commit, change: Change) -> list[Problem]:
     if change.path == MARK:
-        return [Problem(change.path, 1, SCOPE, "the mark of the memory cannot be removed", "to give the memory up, remove its folder")]
+        return [
+            Problem(
+                change.path,
+                1,
+                SCOPE,
+                "the mark of the memory cannot be removed",
+                "to give the memory up, remove its folder",
+            )
+        ]
     if not change.path.startswith(("cards/", "sources/")):
         return []
     registry = commit.new_registry
@@ -206,7 +244,13 @@ def _edited(commit: Commit, change: Change, card: Card, document: Document) -> l
         return []
     if commit.agent is not None or not commit.person:
         return [
-            Problem(change.path, 1, APPEND_ONLY, "an agent does not change a card that is there", f'git mem supersede {ids.short(card.id)} "…"')
+            Problem(
+                change.path,
+                1,
+                APPEND_ONLY,
+                "an agent does not change a card that is there",
+                f'git mem supersede {ids.short(card.id)} "…"',
+            )
         ]
     before = commit.corpus.facts(card.id)
     if before is None:
@@ -219,9 +263,24 @@ def _edited(commit: Commit, change: Change, card: Card, document: Document) -> l
         ("created", before.created, card.created),
     ):
         if old != new:
-            problems.append(Problem(change.path, document.line((key,)), APPEND_ONLY, f"`{key}` of a card does not change: it was `{old}`"))
+            problems.append(
+                Problem(
+                    change.path,
+                    document.line((key,)),
+                    APPEND_ONLY,
+                    f"`{key}` of a card does not change: it was `{old}`",
+                )
+            )
     if set(before.edges) != set(card.edges()):
-        problems.append(Problem(change.path, 1, APPEND_ONLY, "the edges of a card do not change", "write a new card: git mem supersede, confirm or retract"))
+        problems.append(
+            Problem(
+                change.path,
+                1,
+                APPEND_ONLY,
+                "the edges of a card do not change",
+                "write a new card: git mem supersede, confirm or retract",
+            )
+        )
     return problems
 
 
@@ -235,10 +294,19 @@ def _edges(commit: Commit, found: _Found) -> None:
                 found.problems.extend(_edge(commit, found, path, card, document, kind, target))
     for path, card, document in found.cards.values():
         if _cyclic(commit, found, card.id):
-            found.problems.append(Problem(path, document.line(("supersedes",)), SUPERSEDES, f"`{card.id}` supersedes itself over a chain"))
+            found.problems.append(
+                Problem(
+                    path,
+                    document.line(("supersedes",)),
+                    SUPERSEDES,
+                    f"`{card.id}` supersedes itself over a chain",
+                )
+            )
 
 
-def _edge(commit: Commit, found: _Found, path: str, card: Card, document: Document, kind: str, target: str) -> list[Problem]:
+def _edge(
+    commit: Commit, found: _Found, path: str, card: Card, document: Document, kind: str, target: str
+) -> list[Problem]:
     line = document.line((kind,))
 
     def problem(message: str, hint: str = "") -> list[Problem]:
@@ -269,10 +337,15 @@ def _edge(commit: Commit, found: _Found, path: str, card: Card, document: Docume
         return []
     if kind in ("supersedes", "corroborates", "retracts"):
         if by := live.retracted_by(commit.corpus, target, commit.now):
-            return problem(f"`{target}` was already retracted by `{by[0]}`", f"git mem show {ids.short(target)}")
+            return problem(
+                f"`{target}` was already retracted by `{by[0]}`", f"git mem show {ids.short(target)}"
+            )
         by = live.superseded_by(commit.corpus, target, commit.now)
         if by and not (kind == "supersedes" and all(_split(commit, other, card) for other in by)):
-            return problem(f"`{target}` was already superseded by `{by[0]}`", f"point at the newest card: git mem show {ids.short(by[0])}")
+            return problem(
+                f"`{target}` was already superseded by `{by[0]}`",
+                f"point at the newest card: git mem show {ids.short(by[0])}",
+            )
     if kind == "supersedes" and _same_content(commit, facts, card):
         return problem(f"`{target}` says the same", f"git mem confirm {ids.short(target)} says it again")
     return []
@@ -350,38 +423,81 @@ def _rights(commit: Commit, found: _Found) -> None:
     if commit.agent is None and commit.person and agent is not None and not commit.merge:
         for path, card, _ in found.cards.values():
             if card.id in found.edited and commit.corpus.facts(card.id) is not None:
-                found.problems.append(Problem(path, 1, APPEND_ONLY, "an agent does not change a card that is there", "commit your own edits apart from an agent's cards"))
+                found.problems.append(
+                    Problem(
+                        path,
+                        1,
+                        APPEND_ONLY,
+                        "an agent does not change a card that is there",
+                        "commit your own edits apart from an agent's cards",
+                    )
+                )
     if agent is not None and agent != LEARNER:
         for path, card, document in fresh:
             if card.author in registry.agents and card.author != agent:
                 found.problems.append(
-                    Problem(path, document.line(("author",)), SCOPE, f"the commit is by `{agent}`, the card by `{card.author}`")
+                    Problem(
+                        path,
+                        document.line(("author",)),
+                        SCOPE,
+                        f"the commit is by `{agent}`, the card by `{card.author}`",
+                    )
                 )
     if agent is None and commit.person:
         return
     entry = registry.agents.get(agent) if agent is not None and agent != LEARNER else None
     if agent not in (None, LEARNER) and (entry is None or entry.status != "active"):
         found.problems.append(
-            Problem(MARK, 1, SCOPE, f"no active agent `{agent}`", f"git mem agent add {agent} --profile working")
+            Problem(
+                MARK, 1, SCOPE, f"no active agent `{agent}`", f"git mem agent add {agent} --profile working"
+            )
         )
         return
     name = agent or "an agent without identity"
     for change in commit.changes:
         if change.path.startswith(("registry/", "briefs/")):
-            found.problems.append(Problem(change.path, 1, SCOPE, f"`{name}` may not write `{change.path.split('/')[0]}/`", "that is for people"))
+            found.problems.append(
+                Problem(
+                    change.path,
+                    1,
+                    SCOPE,
+                    f"`{name}` may not write `{change.path.split('/')[0]}/`",
+                    "that is for people",
+                )
+            )
     for path, kind in found.kinds.items():
         if agent != LEARNER and kind != "statement":
             found.problems.append(
-                Problem(path, 1, EVIDENCE, f"an agent brings no source of kind `{kind}`", "files are imported by people: git mem import")
+                Problem(
+                    path,
+                    1,
+                    EVIDENCE,
+                    f"an agent brings no source of kind `{kind}`",
+                    "files are imported by people: git mem import",
+                )
             )
     for path, card, document in found.cards.values():
         rule = registry.types.get(card.type or "")
         if rule is not None and rule.writers == "people":
-            found.problems.append(Problem(path, document.line(("type",)), SCOPE, f"`{name}` may not write a `{card.type}`", "that is for people"))
+            found.problems.append(
+                Problem(
+                    path,
+                    document.line(("type",)),
+                    SCOPE,
+                    f"`{name}` may not write a `{card.type}`",
+                    "that is for people",
+                )
+            )
         allowed = entry.writes(card.scope) if entry else agent == LEARNER or card.scope != "personal"
         if not allowed:
             found.problems.append(
-                Problem(path, document.line(("scope",)), SCOPE, f"`{name}` may not write in `{card.scope}`", f"git mem agent add {name} --write … widens its rights (for people)")
+                Problem(
+                    path,
+                    document.line(("scope",)),
+                    SCOPE,
+                    f"`{name}` may not write in `{card.scope}`",
+                    f"git mem agent add {name} --write … widens its rights (for people)",
+                )
             )
         if agent != LEARNER:
             for number, item in enumerate(card.evidence):

@@ -45,7 +45,12 @@ def _parsed(data: bytes) -> sources.Source:
 
 
 def _one(
-    path: str, card: Card, item: Evidence, document: Document, where: tuple, read_source: Callable[[str], bytes | None]
+    path: str,
+    card: Card,
+    item: Evidence,
+    document: Document,
+    where: tuple,
+    read_source: Callable[[str], bytes | None],
 ) -> tuple[list[Problem], str | None]:
     line = document.line
 
@@ -89,7 +94,9 @@ def _one(
         ), None
     if turn.role != item.role:
         return problem(
-            "role", f"turn {turn.number} was said by `{turn.role}`, the card claims `{item.role}`", f"role: {turn.role}"
+            "role",
+            f"turn {turn.number} was said by `{turn.role}`, the card claims `{item.role}`",
+            f"role: {turn.role}",
         ), None
     if (turn.role == "document") != (source.kind == "import"):
         return problem("role", f"a source of kind `{source.kind}` has no turn of role `{turn.role}`"), None
@@ -147,7 +154,11 @@ def _carries(path: str, card: Card, carried: set[str], document: Document) -> li
     line = document.line(("evidence",))
     heard = " and ".join(f"`{role}`" for role in sorted(carried)) or "nobody"
     if carried <= {"tool"}:
-        return [Problem(path, line, EVIDENCE, "a tool's output supports nothing", "quote the user or the assistant")]
+        return [
+            Problem(
+                path, line, EVIDENCE, "a tool's output supports nothing", "quote the user or the assistant"
+            )
+        ]
     if card.type in USER_ONLY or card.scope in ("global", "personal"):
         what = f"a {card.type}" if card.type in USER_ONLY else f"a card of `{card.scope}`"
         return [

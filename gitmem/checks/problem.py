@@ -62,8 +62,14 @@ class Report:
         if self.errors:
             bad = len({problem.path for problem in self.errors})
             count = f"{len(self.errors)} problem{'s' if len(self.errors) != 1 else ''}"
-            tail = "nothing committed; your files and the index are as they were" if self.committing else "see above"
-            lines.append(f"error: {count} in {bad} of {self.files} file{'s' if self.files != 1 else ''}, {tail}")
+            tail = (
+                "nothing committed; your files and the index are as they were"
+                if self.committing
+                else "see above"
+            )
+            lines.append(
+                f"error: {count} in {bad} of {self.files} file{'s' if self.files != 1 else ''}, {tail}"
+            )
             if self.committing:
                 lines.append("hint: check again without committing: git mem check --staged")
         return "".join(line + "\n" for line in lines)
@@ -92,7 +98,9 @@ def github(problems: Iterable[Problem]) -> str:
 def printable(path: str) -> str:
     """A path as it may be printed: controls and undecodable bytes escaped."""
     return "".join(
-        c if c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF else c.encode("unicode_escape", "surrogatepass").decode()
+        c
+        if c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF
+        else c.encode("unicode_escape", "surrogatepass").decode()
         for c in path
     )
 

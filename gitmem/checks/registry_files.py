@@ -33,7 +33,9 @@ def judge_file(path: str, mode: str, data: bytes) -> list[Problem]:
     """Judge one file below `registry/`."""
     name = path.removeprefix("registry/").removesuffix(".yaml")
     if path != f"registry/{name}.yaml" or name not in FILES:
-        return [Problem(path, 1, SCHEMA, f"`registry/` holds only {', '.join(f'{one}.yaml' for one in FILES)}")]
+        return [
+            Problem(path, 1, SCHEMA, f"`registry/` holds only {', '.join(f'{one}.yaml' for one in FILES)}")
+        ]
     if mode != REGULAR:
         return [Problem(path, 1, SCHEMA, "not a regular file (100644)")]
     return [Problem(path, line, SCHEMA, message, hint) for line, message, hint in read(name, data)[1]]

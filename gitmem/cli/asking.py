@@ -225,10 +225,7 @@ def _edit_brief(context: Context, project: str) -> None:
     if project not in context.registry.projects:
         raise Refused(f"no project `{project}`", ["git mem project list"])
     before = standing_text(context.memory.git, context.memory.tip, project)
-    if sys.stdin.isatty():
-        after = click.edit(before, extension=".md")
-    else:
-        after = sys.stdin.read()
+    after = click.edit(before, extension=".md") if sys.stdin.isatty() else sys.stdin.read()
     if after is None or after == before:
         raise Refused("nothing was changed, nothing saved")
     made = commit(context, lambda _: Change({f"briefs/{project}.md": after.replace("\r\n", "\n").encode()}, f"mem: brief of {project}", "brief"))

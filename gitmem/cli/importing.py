@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def import_(ctx: click.Context, kind: str | None, path: Path | None, scope: str 
         own = scope or _scope_of(context, folder or job_path)
         reading = kinds.read(
             job_kind, job_path, home=context.env.home, as_rule=as_ == "rule",
-            project=kinds.folder_project(job_path) if job_kind == "decisions" and not own else None, scope_of=lambda place: _scope_of(context, Path(place)),
+            project=kinds.folder_project(job_path) if job_kind == "decisions" and not own else None, scope_of=partial(_scope_of, context),
         )  # fmt: skip
         entries = [replace(entry, scope=scope) for entry in reading.entries] if scope else reading.entries
         done = land.land(
@@ -102,7 +103,8 @@ def _guess(place: Path) -> str:
     raise Usage(f"which kind is `{place.name}`?", ["git mem import KIND " + place.name, "git mem import -h lists the kinds"])
 
 
-def _scope_of(context: Context, place: Path) -> str | None:
+def _scope_of(context: Context, place: str | Path) -> str | None:
+    place = Path(place)
     return project_here(context, place if place.is_dir() else place.parent)
 
 

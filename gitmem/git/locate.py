@@ -49,7 +49,9 @@ class Memory:
         return values[-1] if values else default
 
 
-def find(env: Env, repo: str | None = None, accept_cwd: bool = False, only_configured: bool = False) -> Memory:
+def find(
+    env: Env, repo: str | None = None, accept_cwd: bool = False, only_configured: bool = False
+) -> Memory:
     """The memory to work with.
 
     Looks at `repo` (the option), then GIT_MEM_REPO, then `mem.repo` of the global git config, then the
@@ -66,9 +68,15 @@ def find(env: Env, repo: str | None = None, accept_cwd: bool = False, only_confi
             place = env.cwd / place
         memory = open_at(place, env)
         if memory is None:
-            raise NoMemory(f"`{place}` is not a git repository", [f"{CREATE} {named}", "git config --global --unset mem.repo"])
+            raise NoMemory(
+                f"`{place}` is not a git repository",
+                [f"{CREATE} {named}", "git config --global --unset mem.repo"],
+            )
         if memory.registry_tree is None:
-            raise NoMemory(f"`{place}` is a git repository but holds no memory on `{memory.branch}`", [f"{CREATE} {named}"])
+            raise NoMemory(
+                f"`{place}` is a git repository but holds no memory on `{memory.branch}`",
+                [f"{CREATE} {named}"],
+            )
         return memory
     memory = None if only_configured else open_at(env.cwd, env)
     if memory is not None and memory.registry_tree is not None:
@@ -104,18 +112,32 @@ def open_with(git: Git) -> Memory | None:
             if key:
                 config.setdefault(key.lower(), []).append(value)
     branch = config.get("mem.branch", [""])[-1] or "main"
-    asked = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--absolute-git-dir", "--is-bare-repository", "--show-cdup"]
+    asked = [
+        "rev-parse",
+        "--path-format=absolute",
+        "--git-common-dir",
+        "--absolute-git-dir",
+        "--is-bare-repository",
+        "--show-cdup",
+    ]
     ref = f"refs/heads/{branch}"
-    found = git.run(*asked, f"{ref}^{{commit}}", f"{ref}^{{tree}}", f"{ref}:registry", f"{ref}:{MARK}", check=False)
+    found = git.run(
+        *asked, f"{ref}^{{commit}}", f"{ref}^{{tree}}", f"{ref}:registry", f"{ref}:{MARK}", check=False
+    )
     lines = found.text().split("\n")
     if len(lines) < 3 or not lines[0]:
         words = found.err.decode("utf-8", "replace")
         if "not a git repository" in words:
             return None
         if "dubious ownership" in words:
-            raise GitFailed("git refuses this repository: it belongs to somebody else", ["git config --global --add safe.directory PATH, if you trust it"])
+            raise GitFailed(
+                "git refuses this repository: it belongs to somebody else",
+                ["git config --global --add safe.directory PATH, if you trust it"],
+            )
         if "unknown repository extension" in words or "not understood" in words:
-            raise GitFailed("this repository uses an extension that git here does not know", ["use a newer git"])
+            raise GitFailed(
+                "this repository uses an extension that git here does not know", ["use a newer git"]
+            )
         return None
     common, git_dir, bare = Path(lines[0]), Path(lines[1]), lines[2] == "true"
     # behind the three options: the way up to the top (absent in a bare repository), then the ids that resolved

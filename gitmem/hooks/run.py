@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
                 print(report.render().rstrip("\n"), file=sys.stderr)
             allowed = allowed and report.ok
     # A library that ends the program must not end it as a success either.
-    except (Exception, SystemExit) as error:  # noqa: BLE001
+    except (Exception, SystemExit) as error:
         print("\n".join(_failure(error)), file=sys.stderr)
         allowed = False
     return 0 if allowed or name == "post-merge" else 1

@@ -29,7 +29,13 @@ INLINE_VECTORS = 12
 MAX_CHUNKS = 40
 
 
-def build(memory: Memory, registry: Registry, progress: Progress | None = None, wait_s: float = 600.0, with_vectors: bool = True) -> Coverage:
+def build(
+    memory: Memory,
+    registry: Registry,
+    progress: Progress | None = None,
+    wait_s: float = 600.0,
+    with_vectors: bool = True,
+) -> Coverage:
     """Bring the whole index up to date.
 
     Raises:
@@ -46,7 +52,9 @@ def build(memory: Memory, registry: Registry, progress: Progress | None = None, 
             return _build(memory, registry, embedder, progress, with_vectors)
 
 
-def _build(memory: Memory, registry: Registry, embedder: str, progress: Progress | None, with_vectors: bool) -> Coverage:
+def _build(
+    memory: Memory, registry: Registry, embedder: str, progress: Progress | None, with_vectors: bool
+) -> Coverage:
     catalogue = catalogues.open_for_writing(memory.state)
     try:
         _check_words(memory, catalogue)
@@ -150,7 +158,12 @@ def _words(memory: Memory, catalogue: Catalogue, progress: Progress | None) -> N
     folder = place.words(memory.state)
     while True:
         dropped = [row for (row,) in catalogue.db.execute("SELECT row FROM dropped")]
-        todo = [row for (row,) in catalogue.db.execute("SELECT row FROM cards WHERE worded = 0 ORDER BY row LIMIT ?", (WORD_BATCH,))]
+        todo = [
+            row
+            for (row,) in catalogue.db.execute(
+                "SELECT row FROM cards WHERE worded = 0 ORDER BY row LIMIT ?", (WORD_BATCH,)
+            )
+        ]
         if not todo and not dropped:
             break
         writer = words.Writer(folder)
@@ -182,7 +195,9 @@ def _words(memory: Memory, catalogue: Catalogue, progress: Progress | None) -> N
 
 
 def _any_item(catalogue: Catalogue, row: int) -> Item:
-    found = catalogue.db.execute(f"SELECT {catalogues.ITEM_COLUMNS} FROM cards WHERE row = ?", (row,)).fetchone()
+    found = catalogue.db.execute(
+        f"SELECT {catalogues.ITEM_COLUMNS} FROM cards WHERE row = ?", (row,)
+    ).fetchone()
     return catalogues.as_item(found)
 
 
@@ -192,7 +207,10 @@ def _card(reader: objects.Objects, item: Item) -> cards.Card | None:
 
 def _unembedded(catalogue: Catalogue, embedder: str, limit: int) -> list[int]:
     where = "slot IS NULL" if catalogue.meta("embedder") == embedder else "1"
-    rows = catalogue.db.execute(f"SELECT row FROM cards WHERE kind = 'card' AND fault IS NULL AND {where} ORDER BY row DESC LIMIT ?", (limit,))
+    rows = catalogue.db.execute(
+        f"SELECT row FROM cards WHERE kind = 'card' AND fault IS NULL AND {where} ORDER BY row DESC LIMIT ?",
+        (limit,),
+    )
     return [row for (row,) in rows]
 
 
@@ -230,12 +248,16 @@ def _anchors(memory: Memory, name: str, model: embed.Embedder) -> None:
         fresh.replace(file)
 
 
-def _store(memory: Memory, catalogue: Catalogue, name: str, start: int, model: embed.Embedder, items: Sequence[Item]) -> None:
+def _store(
+    memory: Memory, catalogue: Catalogue, name: str, start: int, model: embed.Embedder, items: Sequence[Item]
+) -> None:
     values = model.passages([embed_text(item) for item in items])
     file: Path = place.vectors(memory.state, name)
     vectors.append(file, start, model.dim, values)
     db = catalogue.db
     db.execute("BEGIN IMMEDIATE")
-    db.executemany("UPDATE cards SET slot = ? WHERE row = ?", [(start + i, item.row) for i, item in enumerate(items)])
+    db.executemany(
+        "UPDATE cards SET slot = ? WHERE row = ?", [(start + i, item.row) for i, item in enumerate(items)]
+    )
     catalogue.set_meta("slots", str(start + len(items)))
     db.execute("COMMIT")

@@ -98,7 +98,9 @@ class Catalogue:
 
     def facts(self, card_id: str) -> Facts | None:
         if card_id not in self._facts:
-            found = self.db.execute(f"SELECT {_FACTS} FROM cards WHERE id = ? AND {_VALID}", (card_id,)).fetchone()
+            found = self.db.execute(
+                f"SELECT {_FACTS} FROM cards WHERE id = ? AND {_VALID}", (card_id,)
+            ).fetchone()
             self._facts[card_id] = self._as_facts(found) if found else None
         return self._facts[card_id]
 
@@ -113,7 +115,9 @@ class Catalogue:
         return self._pointing[card_id]
 
     def _as_facts(self, row: tuple) -> Facts:
-        edges = self.db.execute("SELECT kind, target FROM edges WHERE row = ? ORDER BY rowid", (row[0],)).fetchall()
+        edges = self.db.execute(
+            "SELECT kind, target FROM edges WHERE row = ? ORDER BY rowid", (row[0],)
+        ).fetchall()
         return Facts(*row[1:8], tuple(edges), *row[8:])
 
     def prefetch(self, card_ids: Iterable[str]) -> None:
@@ -128,11 +132,14 @@ class Catalogue:
         ).fetchall()
         both = list(dict.fromkeys([*wanted, *(holder for _, holder in pointing)]))
         marks = ",".join("?" * len(both))
-        rows = self.db.execute(f"SELECT {_FACTS} FROM cards WHERE id IN ({marks}) AND {_VALID}", both).fetchall()
+        rows = self.db.execute(
+            f"SELECT {_FACTS} FROM cards WHERE id IN ({marks}) AND {_VALID}", both
+        ).fetchall()
         held: dict[int, list[tuple[str, str]]] = {}
         marks = ",".join("?" * len(rows))
         for row, kind, target in self.db.execute(
-            f"SELECT row, kind, target FROM edges WHERE row IN ({marks}) ORDER BY rowid", [row[0] for row in rows]
+            f"SELECT row, kind, target FROM edges WHERE row IN ({marks}) ORDER BY rowid",
+            [row[0] for row in rows],
         ):
             held.setdefault(row, []).append((kind, target))
         found = {row[1]: Facts(*row[1:8], tuple(held.get(row[0], ())), *row[8:]) for row in rows}
@@ -146,16 +153,23 @@ class Catalogue:
         return found[0] if found else None
 
     def all_ids(self) -> Iterable[str]:
-        return [row[0] for row in self.db.execute("SELECT DISTINCT id FROM cards WHERE id IS NOT NULL ORDER BY id")]
+        return [
+            row[0]
+            for row in self.db.execute("SELECT DISTINCT id FROM cards WHERE id IS NOT NULL ORDER BY id")
+        ]
 
     # cards
 
     def item(self, row: int) -> Item | None:
-        found = self.db.execute(f"SELECT {ITEM_COLUMNS} FROM cards WHERE row = ? AND {_VALID}", (row,)).fetchone()
+        found = self.db.execute(
+            f"SELECT {ITEM_COLUMNS} FROM cards WHERE row = ? AND {_VALID}", (row,)
+        ).fetchone()
         return as_item(found) if found else None
 
     def items(self, where: str = "1", values: Sequence[Any] = (), order: str = "id") -> list[Item]:
-        rows = self.db.execute(f"SELECT {ITEM_COLUMNS} FROM cards WHERE {_VALID} AND {where} ORDER BY {order}", values)
+        rows = self.db.execute(
+            f"SELECT {ITEM_COLUMNS} FROM cards WHERE {_VALID} AND {where} ORDER BY {order}", values
+        )
         return [as_item(row) for row in rows]
 
     def by_id(self, card_id: str) -> Item | None:
@@ -167,7 +181,9 @@ class Catalogue:
 
     def faults(self) -> list[tuple[str, int, str]]:
         """`(path, line, message)` of every card that is left out."""
-        rows = self.db.execute("SELECT path, fault, registry_fault FROM cards WHERE fault IS NOT NULL OR registry_fault IS NOT NULL ORDER BY path")
+        rows = self.db.execute(
+            "SELECT path, fault, registry_fault FROM cards WHERE fault IS NOT NULL OR registry_fault IS NOT NULL ORDER BY path"
+        )
         found = []
         for path, fault, registry_fault in rows:
             line, message = json.loads(fault) if fault else (1, registry_fault)
@@ -177,7 +193,9 @@ class Catalogue:
 
 def as_item(row: tuple) -> Item:
     *head, importance, author, l0, l1, also, unquoted, slot = row
-    return Item(*head, importance or 0, author, l0, l1, tuple(json.loads(also)) if also else (), bool(unquoted), slot)
+    return Item(
+        *head, importance or 0, author, l0, l1, tuple(json.loads(also)) if also else (), bool(unquoted), slot
+    )
 
 
 def open_for_reading(state: Path) -> Catalogue | None:
@@ -186,9 +204,13 @@ def open_for_reading(state: Path) -> Catalogue | None:
     if not file.is_file():
         return None
     try:
-        connection = sqlite3.connect(f"file:{_quoted(file)}?mode=ro", uri=True, timeout=1.0, isolation_level=None)
+        connection = sqlite3.connect(
+            f"file:{_quoted(file)}?mode=ro", uri=True, timeout=1.0, isolation_level=None
+        )
         connection.execute("BEGIN")
-        if connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() != (str(place.FORMAT),):
+        if connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() != (
+            str(place.FORMAT),
+        ):
             connection.close()
             return None
         return Catalogue(connection)
@@ -207,8 +229,12 @@ def open_for_writing(state: Path) -> Catalogue:
             connection.execute("PRAGMA synchronous=NORMAL")
             has = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()[0]
             if not has:
-                connection.executescript("BEGIN;" + TABLES + f"INSERT INTO meta VALUES ('format', '{place.FORMAT}'); COMMIT;")
-            elif connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() != (str(place.FORMAT),):
+                connection.executescript(
+                    "BEGIN;" + TABLES + f"INSERT INTO meta VALUES ('format', '{place.FORMAT}'); COMMIT;"
+                )
+            elif connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() != (
+                str(place.FORMAT),
+            ):
                 raise sqlite3.DatabaseError("another format")
             return Catalogue(connection)
         except sqlite3.DatabaseError as error:
@@ -236,7 +262,9 @@ def discard(state: Path) -> None:
 
 def corpus_of(git: Git, tree: str) -> Catalogue | None:
     """The catalogue as a corpus for the checks, when it knows exactly this tree."""
-    found = git.run("rev-parse", "--path-format=absolute", "--git-common-dir", f"{tree}^{{tree}}", check=False)
+    found = git.run(
+        "rev-parse", "--path-format=absolute", "--git-common-dir", f"{tree}^{{tree}}", check=False
+    )
     if found.code != 0:
         return None
     common, oid = found.text().split("\n")

@@ -52,7 +52,9 @@ def has_vectors(catalogue: Catalogue, state: Path) -> bool:
 def has_anchors(catalogue: Catalogue, state: Path) -> bool:
     """Whether the vectors by which a prompt's baseline is read are there."""
     needed = 4 * len(anchors.TEXTS) * int(catalogue.meta("dim") or "0")
-    return not needed or _size(place.anchors(state, catalogue.meta("embedder") or "", anchors.VERSION)) == needed
+    return (
+        not needed or _size(place.anchors(state, catalogue.meta("embedder") or "", anchors.VERSION)) == needed
+    )
 
 
 def _size(file: Path) -> int:

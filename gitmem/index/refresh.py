@@ -26,10 +26,20 @@ def differences(memory: Memory, catalogue: Catalogue) -> list[Change]:
     return objects.changes(memory.git, catalogue.tree, memory.tree, "cards", "sources")
 
 
-def refresh(memory: Memory, registry: Registry, catalogue: Catalogue, changes: list[Change], progress: Progress | None = None) -> None:
+def refresh(
+    memory: Memory,
+    registry: Registry,
+    catalogue: Catalogue,
+    changes: list[Change],
+    progress: Progress | None = None,
+) -> None:
     """Note `changes` and the registry; afterwards the catalogue speaks of `memory.tree`."""
     db = catalogue.db
-    reader = objects.open_light(memory.git) if len(changes) < 100 else objects.open_bulk(memory.git, str(memory.common_dir))
+    reader = (
+        objects.open_light(memory.git)
+        if len(changes) < 100
+        else objects.open_bulk(memory.git, str(memory.common_dir))
+    )
     blobs = objects.Blobs(reader)
     try:
         db.execute("BEGIN IMMEDIATE")
@@ -49,7 +59,13 @@ def refresh(memory: Memory, registry: Registry, catalogue: Catalogue, changes: l
         reader.close()
 
 
-def _note(memory: Memory, catalogue: Catalogue, changes: list[Change], blobs: objects.Blobs, progress: Progress | None) -> set[str]:
+def _note(
+    memory: Memory,
+    catalogue: Catalogue,
+    changes: list[Change],
+    blobs: objects.Blobs,
+    progress: Progress | None,
+) -> set[str]:
     """Bring the rows in step with `changes`; the ids of the cards that came or went."""
     db = catalogue.db
     touched: set[str] = set()
@@ -59,7 +75,10 @@ def _note(memory: Memory, catalogue: Catalogue, changes: list[Change], blobs: ob
     moved = [change.path for change in changes if change.path.startswith("sources/")]
     if catalogue.count():
         for source in moved:
-            for path, blob in db.execute("SELECT c.path, c.blob FROM cites s JOIN cards c ON c.row = s.row WHERE s.source = ?", (source,)):
+            for path, blob in db.execute(
+                "SELECT c.path, c.blob FROM cites s JOIN cards c ON c.row = s.row WHERE s.source = ?",
+                (source,),
+            ):
                 todo.setdefault(path, objects.Entry(path, objects.REGULAR, blob))
     for number, (path, entry) in enumerate(todo.items(), 1):
         if progress and number % 200 == 0:
@@ -76,7 +95,9 @@ def _note(memory: Memory, catalogue: Catalogue, changes: list[Change], blobs: ob
 
 def drop(catalogue: Catalogue, path: str) -> list[str]:
     """Take out the row of a path; the id it had."""
-    found = catalogue.db.execute("SELECT row, worded, id FROM cards WHERE path = ?", (printable(path),)).fetchone()
+    found = catalogue.db.execute(
+        "SELECT row, worded, id FROM cards WHERE path = ?", (printable(path),)
+    ).fetchone()
     if not found:
         return []
     for table in ("edges", "cites", "cards"):
@@ -90,14 +111,19 @@ def drop(catalogue: Catalogue, path: str) -> list[str]:
 def add(catalogue: Catalogue, path: str, blob: str, verdict: card_check.Verdict) -> list[str]:
     """A new row; also for a card that cannot be read, so that it can be named. The id, by the file's name if need be."""
     db = catalogue.db
-    path = printable(path)  # a name of odd bytes is no text, and must not keep the other cards from being read
+    path = printable(
+        path
+    )  # a name of odd bytes is no text, and must not keep the other cards from being read
     row = _next_row(catalogue)
     error = next((p for p in verdict.problems if p.severity == "error"), None)
     fault = json.dumps([error.line, f"{error.code} {error.message}"], ensure_ascii=False) if error else None
     card = verdict.card
     if card is None:
         named = id_of_path(path)
-        db.execute("INSERT INTO cards(row, path, blob, id, fault, worded) VALUES (?, ?, ?, ?, ?, 1)", (row, path, blob, named, fault))
+        db.execute(
+            "INSERT INTO cards(row, path, blob, id, fault, worded) VALUES (?, ?, ?, ?, ?, 1)",
+            (row, path, blob, named, fault),
+        )
         return [named] if named else []
     facts = facts_of(card)
     kind = kind_of(card)
@@ -111,8 +137,13 @@ def add(catalogue: Catalogue, path: str, blob: str, verdict: card_check.Verdict)
             fault, worded,
         ),
     )  # fmt: skip
-    db.executemany("INSERT INTO edges VALUES (?, ?, ?)", [(row, edge, target) for edge, target in card.edges()])
-    db.executemany("INSERT INTO cites VALUES (?, ?)", [(row, source) for source in {item.source for item in card.evidence}])
+    db.executemany(
+        "INSERT INTO edges VALUES (?, ?, ?)", [(row, edge, target) for edge, target in card.edges()]
+    )
+    db.executemany(
+        "INSERT INTO cites VALUES (?, ?)",
+        [(row, source) for source in {item.source for item in card.evidence}],
+    )
     return [card.id]
 
 
@@ -152,18 +183,27 @@ def _judge_by_registry(catalogue: Catalogue, registry: Registry, touched: set[st
             " SELECT c.row FROM above a JOIN cards c ON c.id = a.id"
             " UNION SELECT e.row FROM touched t JOIN edges e ON e.target = t.id)"
         )
-    rows = db.execute(f"SELECT row, path, id, type, scope, author, fault FROM cards WHERE {where} ORDER BY path").fetchall()
+    rows = db.execute(
+        f"SELECT row, path, id, type, scope, author, fault FROM cards WHERE {where} ORDER BY path"
+    ).fetchall()
     faults = []
     for row, path, card_id, type_, scope, author, fault in rows:
         found = None
         if fault is None:
             found = registry_fault(type_, scope, author, registry)
-            found = f"SCHEMA {found}" if found else _fault_among_cards(catalogue, registry, row, path, card_id)
+            found = (
+                f"SCHEMA {found}" if found else _fault_among_cards(catalogue, registry, row, path, card_id)
+            )
         faults.append((found, row))
-    db.executemany("UPDATE cards SET registry_fault = ? WHERE row = ? AND registry_fault IS NOT ?", [(found, row, found) for found, row in faults])
+    db.executemany(
+        "UPDATE cards SET registry_fault = ? WHERE row = ? AND registry_fault IS NOT ?",
+        [(found, row, found) for found, row in faults],
+    )
 
 
-def _fault_among_cards(catalogue: Catalogue, registry: Registry, row: int, path: str, card_id: str) -> str | None:
+def _fault_among_cards(
+    catalogue: Catalogue, registry: Registry, row: int, path: str, card_id: str
+) -> str | None:
     db = catalogue.db
     twin = db.execute("SELECT min(path) FROM cards WHERE id = ?", (card_id,)).fetchone()[0]
     if twin != path:
@@ -173,7 +213,10 @@ def _fault_among_cards(catalogue: Catalogue, registry: Registry, row: int, path:
     edges = db.execute("SELECT kind, target FROM edges WHERE row = ?", (row,)).fetchall()
     for _, target in edges:
         # a target that is there and cannot be read is no reason to leave its successor out
-        if target not in registry.forgotten and not db.execute("SELECT 1 FROM cards WHERE id = ?", (target,)).fetchone():
+        if (
+            target not in registry.forgotten
+            and not db.execute("SELECT 1 FROM cards WHERE id = ?", (target,)).fetchone()
+        ):
             return f"SUPERSEDES no card `{target}`"
     if any(kind == "supersedes" for kind, _ in edges) and _leads_back(catalogue, card_id):
         return f"SUPERSEDES `{card_id}` supersedes itself over a chain"
@@ -199,11 +242,15 @@ def _leads_back(catalogue: Catalogue, start: str) -> bool:
     return False
 
 
-def _source_reader(memory: Memory, changes: list[Change], blobs: objects.Blobs) -> Callable[[str], bytes | None]:
+def _source_reader(
+    memory: Memory, changes: list[Change], blobs: objects.Blobs
+) -> Callable[[str], bytes | None]:
     """Sources of the tree, asked for one by one, or listed once where many cards come at a time."""
     known: dict[str, objects.Entry | None] = {c.path: c.new for c in changes if c.path.startswith("sources/")}
     if len(changes) > 50:
-        known.update((entry.path, entry) for entry in objects.entries(memory.git, memory.tree or "", "sources"))
+        known.update(
+            (entry.path, entry) for entry in objects.entries(memory.git, memory.tree or "", "sources")
+        )
 
     def read(path: str) -> bytes | None:
         if path not in known:

@@ -27,7 +27,9 @@ def unworded(catalogue: Catalogue, scopes: Sequence[str], max_cards: int = MAX_C
     if not catalogue.db.execute("SELECT 1 FROM cards WHERE worded = 0 LIMIT 1").fetchone():
         return []
     marks = ",".join("?" * len(scopes))
-    items = catalogue.items(f"worded = 0 AND kind = 'card' AND scope IN ({marks})", scopes, f"created DESC, id LIMIT {max_cards}")
+    items = catalogue.items(
+        f"worded = 0 AND kind = 'card' AND scope IN ({marks})", scopes, f"created DESC, id LIMIT {max_cards}"
+    )
     return [read(item) for item in items]
 
 

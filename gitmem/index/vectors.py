@@ -27,7 +27,9 @@ def append(file: Path, start: int, dim: int, values: array.array) -> None:
         os.close(handle)
 
 
-def nearest(file: Path, dim: int, query: array.array, slots: Sequence[int] | None, count: int, limit: int) -> list[tuple[int, float]]:
+def nearest(
+    file: Path, dim: int, query: array.array, slots: Sequence[int] | None, count: int, limit: int
+) -> list[tuple[int, float]]:
     """The slots whose vectors are closest to `query` by cosine, best first, at most `limit`.
 
     Args:

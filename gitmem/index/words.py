@@ -69,7 +69,9 @@ class Words:
     def close(self) -> None:
         self._reader.close()
 
-    def search(self, terms: Sequence[str], scopes: Sequence[str] | None, limit: int, cards: int) -> WordResult:
+    def search(
+        self, terms: Sequence[str], scopes: Sequence[str] | None, limit: int, cards: int
+    ) -> WordResult:
         """BM25F over both fields; the best chunk counts for its card.
 
         Args:
@@ -86,7 +88,9 @@ class Words:
             # Whoosh reads its files without checking them: what it trips over is not told apart
             raise Damaged(f"the words of the index cannot be read: {error!r}") from error
 
-    def _search(self, terms: Sequence[str], scopes: Sequence[str] | None, limit: int, cards: int) -> WordResult:
+    def _search(
+        self, terms: Sequence[str], scopes: Sequence[str] | None, limit: int, cards: int
+    ) -> WordResult:
         unique = list(dict.fromkeys(terms))
         df = {term: max(self._df(name, term) for name in FIELDS) for term in unique}
         result = WordResult()
@@ -131,7 +135,9 @@ class Words:
                 continue
         return found
 
-    def _score(self, leaf: Any, terms: Iterable[str], idf: dict[str, float], allowed: set[int] | None) -> dict[int, list[float]]:
+    def _score(
+        self, leaf: Any, terms: Iterable[str], idf: dict[str, float], allowed: set[int] | None
+    ) -> dict[int, list[float]]:
         """Document -> [BM25F score, idf found]."""
         from whoosh.reading import TermNotFound
 
@@ -215,7 +221,11 @@ class Writer:
 
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            self._index = index.open_dir(str(folder), schema=schema()) if index.exists_in(str(folder)) else index.create_in(str(folder), schema())
+            self._index = (
+                index.open_dir(str(folder), schema=schema())
+                if index.exists_in(str(folder))
+                else index.create_in(str(folder), schema())
+            )
         except Exception:
             # a corrupt index is rebuilt: its words come from the cards
             import shutil
@@ -230,7 +240,9 @@ class Writer:
             self._writer.delete_by_term("row", str(row))
 
     def add(self, chunk: Chunk) -> None:
-        self._writer.add_document(row=str(chunk.row), scope=chunk.scope, head=" ".join(chunk.head), body=" ".join(chunk.body))
+        self._writer.add_document(
+            row=str(chunk.row), scope=chunk.scope, head=" ".join(chunk.head), body=" ".join(chunk.body)
+        )
 
     def commit(self, optimize: bool = False) -> None:
         if optimize:
@@ -257,5 +269,3 @@ def _merge(writer: Any, segments: list[Any]) -> list[Any]:
         else:
             kept.append(segment)
     return kept
-
-

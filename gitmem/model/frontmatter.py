@@ -45,9 +45,7 @@ def decode(data: bytes, max_bytes: int = MAX_BYTES) -> str:
     if len(data) > max_bytes:
         raise FormatError(f"the file has {len(data):,} bytes, more than {max_bytes:,}")
     if data.startswith(b"\xef\xbb\xbf"):
-        raise FormatError(
-            "the file begins with a byte order mark (BOM)", 1, ["save it as UTF-8 without BOM"]
-        )
+        raise FormatError("the file begins with a byte order mark (BOM)", 1, ["save it as UTF-8 without BOM"])
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

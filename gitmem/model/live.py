@@ -66,7 +66,9 @@ def begun(facts: Facts, now: datetime) -> bool:
     return facts.valid_from is None or when.parse(facts.valid_from) <= now
 
 
-def retracted_by(graph: Graph, card_id: str, now: datetime, _known: dict[str, bool] | None = None) -> tuple[str, ...]:
+def retracted_by(
+    graph: Graph, card_id: str, now: datetime, _known: dict[str, bool] | None = None
+) -> tuple[str, ...]:
     """The retractions of a card that count: begun, and not retracted themselves.
 
     `_known`: whether an edge of a card counts, as far as found; it keeps a thicket of retractions from
@@ -229,5 +231,7 @@ def chain(graph: Graph, card_id: str) -> list[str]:
             continue
         seen.add(current)
         queue.extend(facts.targets("supersedes"))
-        queue.extend(other.id for other in graph.pointing_at(current) if current in other.targets("supersedes"))
+        queue.extend(
+            other.id for other in graph.pointing_at(current) if current in other.targets("supersedes")
+        )
     return sorted(seen, key=lambda one: (graph.facts(one).created, one))  # type: ignore[union-attr]

@@ -8,7 +8,19 @@ from typing import Any
 PEOPLE = "people"
 LEARNER = "learner"
 KNOWN_HOSTS = frozenset(
-    {"claude-code", "codex", "hermes", "pi", "openclaw", "cursor", "copilot", "gemini", "import", "git-mem", "mcp"}
+    {
+        "claude-code",
+        "codex",
+        "hermes",
+        "pi",
+        "openclaw",
+        "cursor",
+        "copilot",
+        "gemini",
+        "import",
+        "git-mem",
+        "mcp",
+    }
 )
 
 

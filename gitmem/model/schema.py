@@ -120,7 +120,9 @@ def _words(error: Any) -> Iterator[Fault]:
             elif asked in ("integer", "number"):
                 least, most = (error.schema.get(key) for key in ("minimum", "maximum"))
                 between = f" from {least} to {most}" if least is not None and most is not None else ""
-                hint = f"write {_kind(asked)}{between}, or leave it out" if between else f"write {_kind(asked)}"
+                hint = (
+                    f"write {_kind(asked)}{between}, or leave it out" if between else f"write {_kind(asked)}"
+                )
             yield Fault(path, f"`{name}` is {shown}, not {_kind(asked)}", hint)
         case "enum":
             near = difflib.get_close_matches(str(value), asked, 1)

@@ -12,7 +12,10 @@ from gitmem.resources import schema
 
 ROLES = ("user", "assistant", "tool", "document")
 MAX_BYTES = 256 * 1024
-_HEADER = re.compile(r"## ([1-9][0-9]{0,8}) (user|assistant|tool|document) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)\Z", re.ASCII)
+_HEADER = re.compile(
+    r"## ([1-9][0-9]{0,8}) (user|assistant|tool|document) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)\Z",
+    re.ASCII,
+)
 PATH = re.compile(
     r"sources/(?P<scope>[a-z0-9-]+)/(?P<host>[a-z0-9-]+)/(?P<y>\d{4})/(?P<m>\d{2})/(?P<name>[a-z0-9][a-z0-9._-]*)\.md\Z"
 )
@@ -69,7 +72,11 @@ def parse(data: bytes) -> Source:
             header = _HEADER.match(line)
             if header is None:
                 raise FormatError(
-                    f"`{line[:60]}` is no turn header", number, ["a turn begins `## <n> <role> <time>`; a text line that begins with `#` gets a leading backslash"]
+                    f"`{line[:60]}` is no turn header",
+                    number,
+                    [
+                        "a turn begins `## <n> <role> <time>`; a text line that begins with `#` gets a leading backslash"
+                    ],
                 )
             _exists(header[3], f"the time of turn {header[1]}", number)
             if turns and int(header[1]) <= turns[-1].number:

@@ -84,14 +84,30 @@ class Index(Protocol):
 def recall(request: Request, caller: Caller, registry: Registry, session: Session, index: Index) -> Answer:
     """Answer one turn. `session` is read only; `index` is opened when the turn passed the trigger."""
     profile = caller.profile
-    trace = Trace(request.prompt, profile.name, caller.name, max_items=profile.max_items, max_bytes=profile.max_bytes, threshold=profile.threshold)
+    trace = Trace(
+        request.prompt,
+        profile.name,
+        caller.name,
+        max_items=profile.max_items,
+        max_bytes=profile.max_bytes,
+        threshold=profile.threshold,
+    )
 
     from_prompt = whereabouts.project_of_prompt(request.prompt, registry)
     from gitmem.recall import scope as scopes
 
-    project, origin = scopes.current_project(profile.project_from, request.project, request.from_cwd, from_prompt)
-    decision = trigger.decide(request.prompt, profile, session, project, in_session=request.in_session, explicit=request.explicit)
-    trace.trigger, trace.fired, trace.project, trace.project_from = decision.reason, decision.fired, project, origin
+    project, origin = scopes.current_project(
+        profile.project_from, request.project, request.from_cwd, from_prompt
+    )
+    decision = trigger.decide(
+        request.prompt, profile, session, project, in_session=request.in_session, explicit=request.explicit
+    )
+    trace.trigger, trace.fired, trace.project, trace.project_from = (
+        decision.reason,
+        decision.fired,
+        project,
+        origin,
+    )
     if not decision.fired:
         return Answer("", (), trace)
     scope = scopes.resolve(caller, registry, project, origin, from_prompt)
@@ -138,12 +154,27 @@ def _choose(request, caller, registry, session, catalogue, scope, progress, foun
     profile = caller.profile
     tasks = [one for one in found.candidates if registry.types[one.item.type].recalled == "progress"]
     others = [one for one in found.candidates if registry.types[one.item.type].recalled == "similarity"]
-    passed, fates = gate.gate(others, profile, scope, frozenset(session.shown), found.cards, _overridden(catalogue, registry, scope, request.now, others))
+    passed, fates = gate.gate(
+        others,
+        profile,
+        scope,
+        frozenset(session.shown),
+        found.cards,
+        _overridden(catalogue, registry, scope, request.now, others),
+    )
     items = [render.item_of(one.item, request.now, profile.level) for one in passed]
     if progress:
         current = _progress(catalogue, registry, scope, session, request, profile)
         items = [*current, *items]
-        fates = [*(t.Candidate(one.id, one.l0, one.scope, None, None, None, 0.0, t.SAID, "its progress is asked for") for one in current), *fates]
+        fates = [
+            *(
+                t.Candidate(
+                    one.id, one.l0, one.scope, None, None, None, 0.0, t.SAID, "its progress is asked for"
+                )
+                for one in current
+            ),
+            *fates,
+        ]
     else:
         fates.extend(
             t.Candidate(
@@ -158,8 +189,16 @@ def _choose(request, caller, registry, session, catalogue, scope, progress, foun
     said = {item.id for item in kept}
     trace.candidates = [
         *(_placed(fate, said, no_room) for fate in fates),
-        *(t.Candidate(item.id, item.l0, item.scope, w, v, None, 0.0, t.CHAIN, f"superseded, counts for {end}") for item, end, w, v in found.chained),
-        *(t.Candidate(item.id, item.l0, item.scope, None, None, None, 0.0, t.DEAD, why) for item, why in found.dead),
+        *(
+            t.Candidate(
+                item.id, item.l0, item.scope, w, v, None, 0.0, t.CHAIN, f"superseded, counts for {end}"
+            )
+            for item, end, w, v in found.chained
+        ),
+        *(
+            t.Candidate(item.id, item.l0, item.scope, None, None, None, 0.0, t.DEAD, why)
+            for item, why in found.dead
+        ),
     ]
     trace.items, trace.bytes = len(kept), len(block.encode())
     if request.explain:
@@ -219,7 +258,11 @@ def _progress(catalogue, registry, scope, session, request, profile):  # type: i
     types = [name for name, rule in registry.types.items() if rule.recalled == "progress"]
     names = [scope.project] if scope.project in scope.names else list(scope.names)
     marks = ",".join("?" * len(types)), ",".join("?" * len(names))
-    rows = catalogue.items(f"kind = 'card' AND type IN ({marks[0]}) AND scope IN ({marks[1]})", (*types, *names), "created DESC, id")
+    rows = catalogue.items(
+        f"kind = 'card' AND type IN ({marks[0]}) AND scope IN ({marks[1]})",
+        (*types, *names),
+        "created DESC, id",
+    )
     found = []
     for item in rows:
         heard = scope.holds(item.scope, item.type) and item.id not in session.shown

@@ -38,7 +38,13 @@ class Brief:
 
 
 def brief(
-    catalogue: Catalogue, registry: Registry, caller: Caller, project: str | None, standing: str, now: datetime, omit: frozenset[str] = frozenset()
+    catalogue: Catalogue,
+    registry: Registry,
+    caller: Caller,
+    project: str | None,
+    standing: str,
+    now: datetime,
+    omit: frozenset[str] = frozenset(),
 ) -> Brief:
     """The brief of a caller in a project.
 
@@ -78,7 +84,14 @@ def _origin(catalogue: Catalogue, item: Item) -> str | None:
     if not path:
         return None
     name = path.rsplit("/", 1)[-1]
-    return next((host for host in ("claude-code", "claude-md", "agents-md", "codex", "hermes") if name.startswith(host)), None)
+    return next(
+        (
+            host
+            for host in ("claude-code", "claude-md", "agents-md", "codex", "hermes")
+            if name.startswith(host)
+        ),
+        None,
+    )
 
 
 def _fit(items: Sequence[Item], standing: str, max_bytes: int) -> Brief:
@@ -91,7 +104,10 @@ def _fit(items: Sequence[Item], standing: str, max_bytes: int) -> Brief:
     parts = [(f"- rule, {item.scope}: {render.plain(item.l0)}\n", item.id) for item in rules]
     if text:
         parts.append((f"- {render.plain(text)}\n", ""))
-    parts.extend((f"- {ids.short(item.id)} {item.type}, {item.scope}: {render.plain(item.l0)}\n", item.id) for item in others)
+    parts.extend(
+        (f"- {ids.short(item.id)} {item.type}, {item.scope}: {render.plain(item.l0)}\n", item.id)
+        for item in others
+    )
     for line, card in parts:
         size = len(line.encode())
         if used + size > max_bytes:
@@ -120,5 +136,10 @@ def brief_text(context, project: str | None, host: str | None = None) -> tuple[s
     omit = LOADS.get(host or "", frozenset())
     standing = standing_text(context.memory.git, context.memory.tip, project)
     index = LiveIndex(context.memory, context.registry, lexical=True)
-    made = answer.using(index, lambda opened: brief(opened.catalogue, context.registry, context.caller, project, standing, context.now, omit))
+    made = answer.using(
+        index,
+        lambda opened: brief(
+            opened.catalogue, context.registry, context.caller, project, standing, context.now, omit
+        ),
+    )
     return made.text, made.cards

@@ -79,7 +79,9 @@ def _first(prompt: str, phrases: tuple[str, ...], not_after: tuple[str, ...] = (
         at = text.find(words)
         while at >= 0:
             end = at + len(words)
-            fits = (not words[0].isascii() or _whole(text, at, end)) and (words == phrase or _ends_clause(text, end))
+            fits = (not words[0].isascii() or _whole(text, at, end)) and (
+                words == phrase or _ends_clause(text, end)
+            )
             if fits and not _quoted(text, at, end) and text[:at].rstrip().rpartition(" ")[2] not in not_after:
                 return words
             at = text.find(words, at + 1)
@@ -116,5 +118,7 @@ def _quoted(text: str, start: int, end: int) -> bool:
     if any(before.rfind(left) > before.rfind(right) and right in after for left, right in _PAIRS):
         return True
     # an apostrophe opens a quotation after a space and closes it before one
-    opened = max(before.rfind(" '"), before.rfind("('"), 0 if before.startswith("'") and start <= _QUOTED_CHARS else -1)
+    opened = max(
+        before.rfind(" '"), before.rfind("('"), 0 if before.startswith("'") and start <= _QUOTED_CHARS else -1
+    )
     return opened >= 0 and not any(f"'{mark}" in before[opened + 2 :] for mark in " ,.)") and "'" in after

@@ -36,7 +36,17 @@ class Hit:
 
 
 def search(
-    context: Context, text: str, *, here: str | None, project: str | None, everywhere: bool, scope: str | None, type_: str | None, dead_too: bool, limit: int, lexical: bool
+    context: Context,
+    text: str,
+    *,
+    here: str | None,
+    project: str | None,
+    everywhere: bool,
+    scope: str | None,
+    type_: str | None,
+    dead_too: bool,
+    limit: int,
+    lexical: bool,
 ) -> tuple[list[Hit], list[str]]:
     """Cards for some words, most relevant first, and in what the answer is degraded."""
     names = _names(context, here, project, everywhere, scope)
@@ -46,7 +56,16 @@ def search(
     def look(opened: Opened) -> tuple[list[Hit], list[str]]:
         wide = Scope(names, project or here, None, None, "")
         found = retrieve.retrieve(
-            retrieve.clip(text), vector, opened.catalogue, opened.words, opened.state, wide, context.registry, context.now, limit=max(40, limit * 3), vector_wait_s=10.0
+            retrieve.clip(text),
+            vector,
+            opened.catalogue,
+            opened.words,
+            opened.state,
+            wide,
+            context.registry,
+            context.now,
+            limit=max(40, limit * 3),
+            vector_wait_s=10.0,
         )
         hits = [
             Hit(
@@ -58,7 +77,11 @@ def search(
         ]  # fmt: skip
         hits.sort(key=lambda hit: (-hit.relevance, hit.words_rank or 999, hit.id))
         # what shares no word is only a neighbour in meaning: shown as long as it is not far off
-        hits = [hit for hit in hits if hit.words_rank is not None or (hit.relevance >= 0.02 and (hit.vectors_rank or 99) <= 10)][:limit]
+        hits = [
+            hit
+            for hit in hits
+            if hit.words_rank is not None or (hit.relevance >= 0.02 and (hit.vectors_rank or 99) <= 10)
+        ][:limit]
         if dead_too:
             hits.extend(_dead(opened.catalogue, context, found, type_, limit - len(hits)))
         return hits, [*opened.degraded, *found.degraded]
@@ -66,20 +89,37 @@ def search(
     hits, degraded = using(index, look)
     log.append(
         context.memory.state,
-        {"event": "search", "agent": context.caller.name, "project": project or here, "said": [hit.id for hit in hits], "prompt": text[:300]},
+        {
+            "event": "search",
+            "agent": context.caller.name,
+            "project": project or here,
+            "said": [hit.id for hit in hits],
+            "prompt": text[:300],
+        },
     )
     return hits, degraded
 
 
-def _names(context: Context, here: str | None, project: str | None, everywhere: bool, scope: str | None) -> tuple[str, ...]:
+def _names(
+    context: Context, here: str | None, project: str | None, everywhere: bool, scope: str | None
+) -> tuple[str, ...]:
     """The scopes to look in. A person sees everything; an agent its profile's scopes here, unless it asks for more."""
     caller, registry = context.caller, context.registry
-    readable = [name for name in ("global", "personal", *registry.projects) if caller.reads(name) and not registry.archived(name)]
+    readable = [
+        name
+        for name in ("global", "personal", *registry.projects)
+        if caller.reads(name) and not registry.archived(name)
+    ]
     if caller.agent and "personal" in readable and "personal" not in caller.read and "all" not in caller.read:
         readable.remove("personal")
     if scope:
         if scope not in readable:
-            raise Refused(f"`{caller.name}` may not read `{scope}`" if registry.is_scope(scope) else f"no scope `{scope}`", ["git mem project list"])
+            raise Refused(
+                f"`{caller.name}` may not read `{scope}`"
+                if registry.is_scope(scope)
+                else f"no scope `{scope}`",
+                ["git mem project list"],
+            )
         return (scope,)
     if project:
         return tuple(name for name in ("global", project) if name in readable)
@@ -91,10 +131,24 @@ def _names(context: Context, here: str | None, project: str | None, everywhere: 
     return tuple(name for name in readable if name in wanted)
 
 
-def _dead(catalogue: Catalogue, context: Context, found: retrieve.Retrieved, type_: str | None, room: int) -> Iterable[Hit]:
+def _dead(
+    catalogue: Catalogue, context: Context, found: retrieve.Retrieved, type_: str | None, room: int
+) -> Iterable[Hit]:
     """Cards that no longer hold, marked as what they are."""
-    rows = [(item, words, vectors) for item, _, words, vectors in found.chained] + [(item, None, None) for item, _ in found.dead]
+    rows = [(item, words, vectors) for item, _, words, vectors in found.chained] + [
+        (item, None, None) for item, _ in found.dead
+    ]
     for item, words, vectors in rows[: max(0, room)]:
         if type_ is None or item.type == type_:
             word = live.status(catalogue, item.id, context.registry, context.now).word
-            yield Hit(item.id, item.type or "", item.scope, item.valid_from or item.created, item.l0, word, 0.0, words, vectors)
+            yield Hit(
+                item.id,
+                item.type or "",
+                item.scope,
+                item.valid_from or item.created,
+                item.l0,
+                word,
+                0.0,
+                words,
+                vectors,
+            )

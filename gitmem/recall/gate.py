@@ -23,7 +23,12 @@ class Passed:
 
 
 def gate(
-    candidates: list[Candidate], profile: Profile, scope: Scope, shown: frozenset[str], cards: int, overridden: Mapping[str, str]
+    candidates: list[Candidate],
+    profile: Profile,
+    scope: Scope,
+    shown: frozenset[str],
+    cards: int,
+    overridden: Mapping[str, str],
 ) -> tuple[list[Passed], list[t.Candidate]]:
     """The candidates that may be said, best first, and what became of each.
 
@@ -40,17 +45,31 @@ def gate(
     fates: list[t.Candidate] = []
     for value, one in scored:
         fate, why = _fate(one, value, profile, scope, shown)
-        if fate == t.SAID and (other := overridden.get(one.item.id) or _shadowed(one.item, scored, scope.project)):
+        if fate == t.SAID and (
+            other := overridden.get(one.item.id) or _shadowed(one.item, scored, scope.project)
+        ):
             fate, why = t.SHADOWED, f"`{other}` says it for this project"
         if fate == t.SAID:
             passed.append(Passed(one.item, value))
         fates.append(
-            t.Candidate(one.item.id, one.item.l0, one.item.scope, one.words_rank, one.vectors_rank, value, one.support, fate, why)
+            t.Candidate(
+                one.item.id,
+                one.item.l0,
+                one.item.scope,
+                one.words_rank,
+                one.vectors_rank,
+                value,
+                one.support,
+                fate,
+                why,
+            )
         )
     return passed, fates
 
 
-def _fate(one: Candidate, value: float, profile: Profile, scope: Scope, shown: frozenset[str]) -> tuple[str, str]:
+def _fate(
+    one: Candidate, value: float, profile: Profile, scope: Scope, shown: frozenset[str]
+) -> tuple[str, str]:
     item = one.item
     if not scope.holds(item.scope, item.type):
         return t.QUIET, f"a {item.type} of {item.scope} is not for `{profile.name}`"

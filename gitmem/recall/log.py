@@ -20,7 +20,10 @@ def append(state: Path, entry: dict[str, Any]) -> bool:
         state.mkdir(parents=True, exist_ok=True)
         if file.exists() and file.stat().st_size > MAX_BYTES:
             file.replace(state / "log.old.jsonl")
-        line = json.dumps({"at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), **entry}, ensure_ascii=False) + "\n"
+        line = (
+            json.dumps({"at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), **entry}, ensure_ascii=False)
+            + "\n"
+        )
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             os.write(handle, line.encode("utf-8", "backslashreplace"))
@@ -31,7 +34,15 @@ def append(state: Path, entry: dict[str, Any]) -> bool:
     return True
 
 
-def recalled(state: Path, trace: dict[str, Any], said: list[str], *, session: str | None, automatic: bool, event: str = "recall") -> None:
+def recalled(
+    state: Path,
+    trace: dict[str, Any],
+    said: list[str],
+    *,
+    session: str | None,
+    automatic: bool,
+    event: str = "recall",
+) -> None:
     """Note one turn: who asked, what was said, how near the best card came."""
     best = max((c["relevance"] or 0.0 for c in trace["candidates"]), default=0.0)
     append(

@@ -48,7 +48,11 @@ class LiveIndex:
             degraded.append(f"index {100 * indexed // cards} %")
         wanted = memory.setting("mem.embedder") or registry.memory.embedder
         if embedder == "none" and wanted != "none":
-            degraded.append("words only, as asked" if self._lexical else f"words only: the embedder `{wanted}` is not installed")
+            degraded.append(
+                "words only, as asked"
+                if self._lexical
+                else f"words only: the embedder `{wanted}` is not installed"
+            )
         if self._repaired:
             degraded.append("the index was damaged and is built anew")
         by_words = words.open_for_reading(place.words(memory.state))
@@ -66,7 +70,10 @@ class LiveIndex:
     def _ready(self, found: Catalogue) -> bool:
         if not coverage.speaks_of(found, self._memory):
             return False
-        if self._embedder != "none" and not (coverage.has_vectors(found, self._memory.state) and coverage.has_anchors(found, self._memory.state)):
+        if self._embedder != "none" and not (
+            coverage.has_vectors(found, self._memory.state)
+            and coverage.has_anchors(found, self._memory.state)
+        ):
             return False
         return coverage.coverage(found, self._embedder).complete
 

@@ -43,7 +43,18 @@ class _Past:
         return False
 
 
-def recall_at(context: Context, prompt: str, at: str, keep_now: bool, *, cwd: Path, project: str | None, previous: str, lexical: bool, explain: bool = False) -> Answer:
+def recall_at(
+    context: Context,
+    prompt: str,
+    at: str,
+    keep_now: bool,
+    *,
+    cwd: Path,
+    project: str | None,
+    previous: str,
+    lexical: bool,
+    explain: bool = False,
+) -> Answer:
     """Answer a prompt from the memory as it was.
 
     Raises:
@@ -60,7 +71,14 @@ def recall_at(context: Context, prompt: str, at: str, keep_now: bool, *, cwd: Pa
     registry = replace(context.registry, projects=old.projects)
     now = context.now if keep_now else moment.astimezone(context.now.tzinfo)
     request = answer.Request(
-        prompt, now, project=project, from_cwd=whereabouts.project_of_folder(cwd, context.memory, registry), previous=previous, explicit=True, lexical=lexical, explain=explain
+        prompt,
+        now,
+        project=project,
+        from_cwd=whereabouts.project_of_folder(cwd, context.memory, registry),
+        previous=previous,
+        explicit=True,
+        lexical=lexical,
+        explain=explain,
     )
     opened = _open(context.memory, then, registry, lexical, context)
     found = answer.recall(request, context.caller, registry, Session(), opened)
@@ -71,7 +89,9 @@ def recall_at(context: Context, prompt: str, at: str, keep_now: bool, *, cwd: Pa
 def _commit_at(memory: Memory, at: str) -> tuple[str, datetime]:
     """A revision of the memory, or the last commit before a day ended or a moment came."""
     git = memory.git
-    found = git.run("rev-parse", "--verify", "-q", f"{at}^{{commit}}", check=False) if not _dated(at) else None
+    found = (
+        git.run("rev-parse", "--verify", "-q", f"{at}^{{commit}}", check=False) if not _dated(at) else None
+    )
     if found is not None and found.code == 0:
         commit = found.text()
         stamp = int(git.run("log", "-1", "--format=%ct", commit).text())
@@ -81,7 +101,9 @@ def _commit_at(memory: Memory, at: str) -> tuple[str, datetime]:
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:
-        raise Refused(f"`{at}` is neither a commit nor a day", ["git mem recall --at 2026-10-01 …", "git mem log"]) from None
+        raise Refused(
+            f"`{at}` is neither a commit nor a day", ["git mem recall --at 2026-10-01 …", "git mem log"]
+        ) from None
     if len(at) == 10:
         moment = moment.replace(hour=23, minute=59, second=59)
     moment = moment.astimezone() if moment.tzinfo is None else moment
@@ -105,14 +127,20 @@ def _open(memory: Memory, then: Memory, registry, lexical: bool, context: Contex
     # retractions of today hold for the past too: a card that was taken back is not recalled from history
     changes = objects.changes(memory.git, None, then.tree or "", "cards", "sources")
     known = {c.path for c in changes}
-    later = [c for c in objects.changes(memory.git, then.tree, memory.tree or "", "cards", "sources") if c.old is None and c.new and c.path not in known]
+    later = [
+        c
+        for c in objects.changes(memory.git, then.tree, memory.tree or "", "cards", "sources")
+        if c.old is None and c.new and c.path not in known
+    ]
     taken_back = _retractions(current, later)
     refresh.refresh(then, registry, old, [*changes, *taken_back])
     embedder = "none" if lexical else coverage.embedder_name(memory, context.registry)
     if current is not None and embedder != "none" and current.meta("embedder") == embedder:
         slots = dict(current.db.execute("SELECT blob, slot FROM cards WHERE slot IS NOT NULL"))
         rows = connection.execute("SELECT row, blob FROM cards").fetchall()
-        connection.executemany("UPDATE cards SET slot = ? WHERE row = ?", [(slots.get(blob), row) for row, blob in rows])
+        connection.executemany(
+            "UPDATE cards SET slot = ? WHERE row = ?", [(slots.get(blob), row) for row, blob in rows]
+        )
         for key in ("embedder", "dim", "slots"):
             old.set_meta(key, current.meta(key) or "")
     else:

@@ -26,7 +26,9 @@ HALF_NATS = 8.0
 CROWD = 40
 
 
-def relevance(near: float | None, coverage: float, support: float, prompt_weight: float, here: bool, cards: int = 0) -> float:
+def relevance(
+    near: float | None, coverage: float, support: float, prompt_weight: float, here: bool, cards: int = 0
+) -> float:
     """Calibrated relevance, 0 to 1.
 
     Args:
@@ -40,7 +42,9 @@ def relevance(near: float | None, coverage: float, support: float, prompt_weight
     """
     c = WORDS_ONLY if near is None else WITH_VECTORS
     odds = c["bias"] + c["near"] * (near or 0.0) + c["here"] * here
-    odds += c["coverage"] * informed(coverage, prompt_weight) + c["support"] * informed(support, prompt_weight)
+    odds += c["coverage"] * informed(coverage, prompt_weight) + c["support"] * informed(
+        support, prompt_weight
+    )
     odds -= c["crowd"] * math.log(max(cards, CROWD) / CROWD)
     return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, odds))))
 

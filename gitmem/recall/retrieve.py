@@ -165,21 +165,38 @@ def rrf(*ranks: int | None, k: int = RRF_K) -> float:
 def _narrow(catalogue: Catalogue, scope: Scope) -> tuple[list[tuple[int, int]] | None, int]:
     """`(row, slot)` of the scope's cards when they are few (None: search everything and filter), and their number."""
     marks = ",".join("?" * len(scope.names))
-    few = catalogue.db.execute(f"SELECT count(*) FROM (SELECT 1 FROM cards WHERE kind = 'card' AND scope IN ({marks}) LIMIT {GATHER + 1})", scope.names).fetchone()[0]
+    few = catalogue.db.execute(
+        f"SELECT count(*) FROM (SELECT 1 FROM cards WHERE kind = 'card' AND scope IN ({marks}) LIMIT {GATHER + 1})",
+        scope.names,
+    ).fetchone()[0]
     if few > GATHER:
         return None, catalogue.count(f"kind = 'card' AND scope IN ({marks})", *scope.names)
-    rows = catalogue.db.execute(f"SELECT row, slot FROM cards WHERE kind = 'card' AND slot IS NOT NULL AND scope IN ({marks})", scope.names)
+    rows = catalogue.db.execute(
+        f"SELECT row, slot FROM cards WHERE kind = 'card' AND slot IS NOT NULL AND scope IN ({marks})",
+        scope.names,
+    )
     return rows.fetchall(), few
 
 
-def _by_vectors(query: array.array, catalogue: Catalogue, state: place.Path, name: str, scope: Scope, narrow: list[tuple[int, int]] | None, rows: dict[int, Candidate], limit: int) -> None:
+def _by_vectors(
+    query: array.array,
+    catalogue: Catalogue,
+    state: place.Path,
+    name: str,
+    scope: Scope,
+    narrow: list[tuple[int, int]] | None,
+    rows: dict[int, Candidate],
+    limit: int,
+) -> None:
     file = place.vectors(state, name)
     dim = int(catalogue.meta("dim") or len(query))
     slots = int(catalogue.meta("slots") or "0")
     if dim != len(query):
         return
     deep = limit if narrow is not None else limit * 8
-    near = vectors.nearest(file, dim, query, [slot for _, slot in narrow] if narrow is not None else None, slots, deep)
+    near = vectors.nearest(
+        file, dim, query, [slot for _, slot in narrow] if narrow is not None else None, slots, deep
+    )
     rank = 0
     for slot, cosine in near:
         found = catalogue.items("slot = ?", (slot,))
@@ -191,7 +208,9 @@ def _by_vectors(query: array.array, catalogue: Catalogue, state: place.Path, nam
         candidate = rows.setdefault(found[0].row, Candidate(found[0]))
         candidate.vectors_rank, candidate.cosine = rank, cosine
     # cards found by words alone are measured too, so that one relevance judges all
-    without = {one.item.slot: one for one in rows.values() if one.cosine is None and one.item.slot is not None}
+    without = {
+        one.item.slot: one for one in rows.values() if one.cosine is None and one.item.slot is not None
+    }
     for slot, cosine in vectors.nearest(file, dim, query, list(without), slots, len(without) or 1):
         without[slot].cosine = cosine
 
@@ -207,7 +226,14 @@ def _above_baseline(query: array.array, state: place.Path, name: str, rows: dict
             candidate.near = (candidate.cosine - base) / step
 
 
-def _follow_chains(catalogue: Catalogue, registry: Registry, now: datetime, scope: Scope, rows: dict[int, Candidate], result: Retrieved) -> None:
+def _follow_chains(
+    catalogue: Catalogue,
+    registry: Registry,
+    now: datetime,
+    scope: Scope,
+    rows: dict[int, Candidate],
+    result: Retrieved,
+) -> None:
     """Dead cards out; a superseded one speaks for the live end or ends of its chain."""
     catalogue.prefetch(one.item.id for one in rows.values())
     by_id: dict[str, Candidate] = {}
@@ -216,7 +242,11 @@ def _follow_chains(catalogue: Catalogue, registry: Registry, now: datetime, scop
         if state.live and not live.fork_losers(catalogue, candidate.item.id, registry, now):
             _join(by_id, candidate.item, candidate)
             continue
-        ends = live.live_ends(catalogue, candidate.item.id, registry, now) if state.word == "superseded" or state.live else []
+        ends = (
+            live.live_ends(catalogue, candidate.item.id, registry, now)
+            if state.word == "superseded" or state.live
+            else []
+        )
         heard = []
         for end in ends:
             item = catalogue.by_id(end)
@@ -224,7 +254,9 @@ def _follow_chains(catalogue: Catalogue, registry: Registry, now: datetime, scop
                 _join(by_id, item, candidate).via.append(candidate.item.id)
                 heard.append(end)
         if heard:
-            result.chained.append((candidate.item, ", ".join(heard), candidate.words_rank, candidate.vectors_rank))
+            result.chained.append(
+                (candidate.item, ", ".join(heard), candidate.words_rank, candidate.vectors_rank)
+            )
         else:
             result.dead.append((candidate.item, state.word))
     result.candidates = list(by_id.values())
@@ -260,5 +292,3 @@ def _compare(candidate: Candidate, catalogue: Catalogue, weight: dict[str, float
     candidate.coverage = max(candidate.coverage, whole, candidate.support)
     own, other = scripts(text) - {"digit"}, scripts(heads[-1]) - {"digit"}
     candidate.shares_script = bool(own & other) or not own or not other
-
-

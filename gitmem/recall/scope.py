@@ -28,7 +28,9 @@ class Scope:
         return scope != "global" or self.global_types is None or type_ in self.global_types
 
 
-def current_project(project_from: Sequence[str], explicit: str | None, from_cwd: str | None, from_prompt: str | None) -> tuple[str | None, str]:
+def current_project(
+    project_from: Sequence[str], explicit: str | None, from_cwd: str | None, from_prompt: str | None
+) -> tuple[str | None, str]:
     """The project of a turn and where it was read from. `--project` wins."""
     if explicit:
         return explicit, "--project"
@@ -39,7 +41,9 @@ def current_project(project_from: Sequence[str], explicit: str | None, from_cwd:
     return None, ""
 
 
-def resolve(caller: Caller, registry: Registry, project: str | None, origin: str, from_prompt: str | None) -> Scope:
+def resolve(
+    caller: Caller, registry: Registry, project: str | None, origin: str, from_prompt: str | None
+) -> Scope:
     """What this caller hears in this project."""
     profile = caller.profile
     names: list[str] = []

@@ -37,7 +37,9 @@ def load(state: Path, session: str | None) -> Session:
         kept = json.loads(_file(state, session).read_text(encoding="utf-8"))
         fresh = Session()
         for key, value in kept.items():
-            if key in _OPTIONAL or (key in Session.__dataclass_fields__ and type(value) is type(getattr(fresh, key))):
+            if key in _OPTIONAL or (
+                key in Session.__dataclass_fields__ and type(value) is type(getattr(fresh, key))
+            ):
                 setattr(fresh, key, value)
         return fresh
     except (OSError, ValueError, TypeError, AttributeError):

@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # What became of a candidate.
-SAID, QUIET, DEAD, CHAIN, SHOWN, SHADOWED, NO_ROOM = "said", "quiet", "dead", "chain", "shown", "shadow", "no room"
+SAID, QUIET, DEAD, CHAIN, SHOWN, SHADOWED, NO_ROOM = (
+    "said",
+    "quiet",
+    "dead",
+    "chain",
+    "shown",
+    "shadow",
+    "no room",
+)
 
 
 @dataclass(frozen=True, slots=True)

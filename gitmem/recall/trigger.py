@@ -18,7 +18,9 @@ class Decision:
     progress: bool = False
 
 
-def decide(prompt: str, profile: Profile, session: Session, project: str | None, *, in_session: bool, explicit: bool) -> Decision:
+def decide(
+    prompt: str, profile: Profile, session: Session, project: str | None, *, in_session: bool, explicit: bool
+) -> Decision:
     """Whether a turn is looked at.
 
     Args:
@@ -36,7 +38,13 @@ def decide(prompt: str, profile: Profile, session: Session, project: str | None,
         return Decision(True, "every turn", bool(progress))
     if in_session and session.turns == 0 and "first_turn" in profile.trigger:
         return Decision(True, "first turn", bool(progress))
-    if in_session and "project_change" in profile.trigger and project and session.project and project != session.project:
+    if (
+        in_session
+        and "project_change" in profile.trigger
+        and project
+        and session.project
+        and project != session.project
+    ):
         return Decision(True, f"change of project from `{session.project}` to `{project}`", bool(progress))
     if "cue" in profile.trigger and (phrase := progress or cues.memory(prompt)):
         return Decision(True, f"cue “{phrase}”", bool(progress))

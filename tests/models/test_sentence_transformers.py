@@ -40,7 +40,9 @@ def test_a_real_model_gives_unit_vectors_of_its_own_length(embedder):
 
 def test_a_paraphrase_lies_nearer_than_something_else(embedder):
     query = embedder.query("how do I set up python here")
-    both = embedder.passages(["Use an isolated uv environment for each Python project", "The ferry leaves at nine"])
+    both = embedder.passages(
+        ["Use an isolated uv environment for each Python project", "The ferry leaves at nine"]
+    )
     assert _cosine(query, both[:384]) > _cosine(query, both[384:]) + 0.1
 
 
@@ -62,7 +64,9 @@ def test_the_registry_alone_cannot_name_a_model(memory, run, model):
     assert coverage.embedder_name(memory, registry) == "none"
 
 
-def test_a_memory_is_indexed_and_recalled_with_a_model_that_the_local_configuration_names(demo_memory, run, model):
+def test_a_memory_is_indexed_and_recalled_with_a_model_that_the_local_configuration_names(
+    demo_memory, run, model
+):
     name = f"sentence-transformers:{model}"
     demo_memory.git.run("config", "--local", "mem.embedder", name)
     assert run("index", process=True).code == 0

@@ -11,13 +11,40 @@ from gitmem.errors import Refused
 from gitmem.recall.past import recall_at
 from tests.recall.world import NOW, World, card_id, profiles_file, projects_file, spec
 
-AMBER = spec("amber", "Mark unverified entries in amber", scope="web", days_ago=20, also=["未验证的条目标成琥珀色"])
-TEAL = spec("teal", "Mark unverified entries in teal", scope="web", days_ago=10, supersedes=["amber"], also=["未验证的条目标成青色"])
+AMBER = spec(
+    "amber", "Mark unverified entries in amber", scope="web", days_ago=20, also=["未验证的条目标成琥珀色"]
+)
+TEAL = spec(
+    "teal",
+    "Mark unverified entries in teal",
+    scope="web",
+    days_ago=10,
+    supersedes=["amber"],
+    also=["未验证的条目标成青色"],
+)
 PROMPT = "which colour marks unverified entries"
 
 
-def at(world: World, rev: str, prompt: str = PROMPT, profile: str = "full", agent: str | None = None, keep_now: bool = True, project: str | None = "web", lexical: bool = False):  # type: ignore[no-untyped-def]
-    return recall_at(world.context(profile if agent is None else None, agent), prompt, rev, keep_now, cwd=Path("/"), project=project, previous="", lexical=lexical)
+def at(
+    world: World,
+    rev: str,
+    prompt: str = PROMPT,
+    profile: str = "full",
+    agent: str | None = None,
+    keep_now: bool = True,
+    project: str | None = "web",
+    lexical: bool = False,
+):  # type: ignore[no-untyped-def]
+    return recall_at(
+        world.context(profile if agent is None else None, agent),
+        prompt,
+        rev,
+        keep_now,
+        cwd=Path("/"),
+        project=project,
+        previous="",
+        lexical=lexical,
+    )
 
 
 @pytest.fixture
@@ -55,7 +82,15 @@ def test_a_commit_of_something_else_is_no_memory(world):
 
 
 def test_now_is_then_unless_it_is_said(world):
-    world.put(spec("brief", "The maintenance window of entries is Friday", scope="web", days_ago=15, expires=(NOW - timedelta(days=9)).date().isoformat()))
+    world.put(
+        spec(
+            "brief",
+            "The maintenance window of entries is Friday",
+            scope="web",
+            days_ago=15,
+            expires=(NOW - timedelta(days=9)).date().isoformat(),
+        )
+    )
     world.put(TEAL).built()
     found = at(world, world.memory.tip, keep_now=False)
     assert found.trace.at != NOW.isoformat(timespec="seconds")

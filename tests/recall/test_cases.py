@@ -15,7 +15,10 @@ import pytest
 from tests.conftest import ROOT
 
 LANGUAGES, SPLITS = ("en", "zh", "mixed"), ("dev", "test")
-CASES = [json.loads(line) for line in (ROOT / "tests/fixtures/recall_cases.jsonl").read_text(encoding="utf-8").splitlines()]
+CASES = [
+    json.loads(line)
+    for line in (ROOT / "tests/fixtures/recall_cases.jsonl").read_text(encoding="utf-8").splitlines()
+]
 
 # least share of the wanted cards that is found, and most silent prompts that are answered: (profile, language)
 FOUND = {
@@ -53,7 +56,11 @@ def tallies(demo, today) -> dict[tuple[str, str, str], Tally]:
                 tally.silent += 1
                 tally.answered += bool(said)
             heard = {"global", case["project"]}
-            tally.leaks.extend(f"{case['prompt']}: {item.l0}" for item in answer.items if profile == "working" and item.scope not in heard)
+            tally.leaks.extend(
+                f"{case['prompt']}: {item.l0}"
+                for item in answer.items
+                if profile == "working" and item.scope not in heard
+            )
     for key in sorted(found):
         print(*key, found[key].words())
     return found
@@ -72,14 +79,20 @@ def test_what_fits_is_found(tallies, profile, language):
 
 @pytest.mark.parametrize("profile", ["full", "working"])
 def test_what_fits_is_found_over_all_languages(tallies, profile):
-    sums = {name: sum(both(tallies, profile, language, name) for language in LANGUAGES) for name in ("found", "wanted")}
+    sums = {
+        name: sum(both(tallies, profile, language, name) for language in LANGUAGES)
+        for name in ("found", "wanted")
+    }
     assert sums["found"] >= FOUND_IN_ALL[profile] * sums["wanted"], sums
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("profile", ["full", "working"])
 def test_what_needs_no_memory_is_answered_with_silence(tallies, profile, language):
-    answered, silent = both(tallies, profile, language, "answered"), both(tallies, profile, language, "silent")
+    answered, silent = (
+        both(tallies, profile, language, "answered"),
+        both(tallies, profile, language, "silent"),
+    )
     assert answered <= max(1, ANSWERED[profile] * silent), f"{answered} of {silent}"
 
 

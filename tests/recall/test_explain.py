@@ -11,7 +11,9 @@ import pytest
 from gitmem.authoring.demo import demo_id
 
 PROMPT = "Set up the Python environment for this project"
-LINE = re.compile(r"(said|quiet|chain|dead|shown|shadow|no room) +(\d+|-) +(\d+|-) +(0\.\d\d|1\.00|-)  ([0-9a-z]{7})  (.+)")
+LINE = re.compile(
+    r"(said|quiet|chain|dead|shown|shadow|no room) +(\d+|-) +(\d+|-) +(0\.\d\d|1\.00|-)  ([0-9a-z]{7})  (.+)"
+)
 
 
 @pytest.fixture
@@ -27,7 +29,10 @@ def test_explain_tells_trigger_scope_candidates_and_dose_and_then_the_bytes(run,
     lines = found.out.split("\n")
     assert lines[0] == "trigger   fired (explicit call)"
     assert lines[1] == "scope     `dashboard` from this folder; of global: preference, pitfall, convention"
-    assert re.fullmatch(r"aside     \d+ cards of other projects(, \d+ of other scopes)?(, \d+ of other types)?, \d+ no longer live", lines[2]), lines[2]
+    assert re.fullmatch(
+        r"aside     \d+ cards of other projects(, \d+ of other scopes)?(, \d+ of other types)?, \d+ no longer live",
+        lines[2],
+    ), lines[2]
     assert lines[3] == "          words  vectors  relevance"
     dose = next(i for i, line in enumerate(lines) if line.startswith("dose "))
     rows = [LINE.fullmatch(line) for line in lines[4:dose] if not line.startswith("          and ")]
@@ -35,7 +40,11 @@ def test_explain_tells_trigger_scope_candidates_and_dose_and_then_the_bytes(run,
     fates = {row[5]: row for row in rows if row}
     assert fates[demo_id("uv-env")[:7]][1] == "said"
     chain = fates[demo_id("conda-env")[:7]]
-    assert chain[1] == "chain" and chain[4] == "-" and chain[6].endswith(f"superseded, counts for {demo_id('uv-env')}")
+    assert (
+        chain[1] == "chain"
+        and chain[4] == "-"
+        and chain[6].endswith(f"superseded, counts for {demo_id('uv-env')}")
+    )
     assert any(row[1] == "quiet" and ": " in row[6] for row in rows if row)
     assert lines[dose] == f"dose      1 of 2 items, {len(plain.out.encode())} of 600 bytes"
     assert found.out.endswith(plain.out) and plain.out.startswith("<memory-context>\n")
@@ -48,7 +57,18 @@ def test_explain_of_silence_ends_with_the_dose(run, place):
 
 def test_explain_of_a_turn_that_was_not_looked_at_is_one_line(run, place):
     for _ in range(2):
-        found = run("recall", "--profile", "working", "--agent", "nobody", "--session", "s-1", "--explain", PROMPT, cwd=place)
+        found = run(
+            "recall",
+            "--profile",
+            "working",
+            "--agent",
+            "nobody",
+            "--session",
+            "s-1",
+            "--explain",
+            PROMPT,
+            cwd=place,
+        )
     assert found.code == 1  # no such agent
     env = {"CLAUDECODE": "1"}
     run("recall", "--session", "s-2", "hello", cwd=place, env=env)

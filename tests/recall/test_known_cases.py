@@ -60,7 +60,10 @@ def test_the_corrected_colour_is_said_and_never_the_old_one(demo, today, prompt,
     assert "amber" not in found.text and "琥珀" not in found.text
 
 
-@pytest.mark.parametrize("prompt", ["mark unverified entries in amber", "未验证的条目标成琥珀色", "the amber colour for unverified entries"])
+@pytest.mark.parametrize(
+    "prompt",
+    ["mark unverified entries in amber", "未验证的条目标成琥珀色", "the amber colour for unverified entries"],
+)
 def test_the_old_words_find_the_new_card(demo, today, prompt):
     found = demo.ask(prompt, "full", "dashboard", now=today)
     assert demo.names[found.items[0].id] == "teal"
@@ -77,7 +80,10 @@ def test_undoing_the_correction_revives_the_old_card_and_the_past_keeps_it(demo_
     assert demo_id("teal")[: render.ids.SHORT] in now.out and now.code == 0
     past = run("recall", "--at", before, question, cwd=place)
     assert past.code == 0
-    assert demo_id("amber")[: render.ids.SHORT] in past.out and demo_id("teal")[: render.ids.SHORT] not in past.out
+    assert (
+        demo_id("amber")[: render.ids.SHORT] in past.out
+        and demo_id("teal")[: render.ids.SHORT] not in past.out
+    )
 
     undone = run("undo", demo_memory.tip, cwd=place)
     assert undone.code == 0, undone.err

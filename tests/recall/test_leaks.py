@@ -66,7 +66,10 @@ def cards_of() -> Iterator[tuple[Spec, Owner]]:
         yield one(scope, "decision", alive=here, supersedes=[newer.name], days_ago=6)
         wrong, _ = given = one(scope, "fact", alive=False)
         yield given
-        yield spec(f"gone-{scope}", "it was wrong", scope=scope, retracts=[wrong.name], days_ago=1), Owner(scope, False, "")
+        yield (
+            spec(f"gone-{scope}", "it was wrong", scope=scope, retracts=[wrong.name], days_ago=1),
+            Owner(scope, False, ""),
+        )
         yield one(scope, "fact", alive=False, days_ago=90, expires="2026-11-19")
         yield one(scope, "result", alive=False, days_ago=300)
         yield one(scope, "fact", alive=False, valid_from="2026-11-21")
@@ -92,7 +95,9 @@ def walled(tmp_path_factory, _memory_template) -> Walled:
     place = tmp_path_factory.mktemp("walled")
     made = list(cards_of())
     owners = {token: owner for one, owner in made for token in tokens_of(one)}
-    projects = {name: {"aliases": [f"the {name} app"]} for name in PROJECTS} | {"cellar": {"status": "archived"}}
+    projects = {name: {"aliases": [f"the {name} app"]} for name in PROJECTS} | {
+        "cellar": {"status": "archived"}
+    }
     agents = {
         "narrow": "{profile: full, read: [global, harbour], write: [global], status: active}",
         "deaf": "{profile: working, read: [global], write: [global], status: active}",
@@ -102,9 +107,14 @@ def walled(tmp_path_factory, _memory_template) -> Walled:
     files = {
         "registry/profiles.yaml": profiles_file(),
         "registry/agents.yaml": "".join(f"{name}: {entry}\n" for name, entry in agents.items()).encode(),
-        **{f"briefs/{name}.md": f"Standing: the {name} brief, zqbrief{name}x0.\n".encode() for name in (*PROJECTS, "cellar")},
+        **{
+            f"briefs/{name}.md": f"Standing: the {name} brief, zqbrief{name}x0.\n".encode()
+            for name in (*PROJECTS, "cellar")
+        },
     }
-    owners.update({f"zqbrief{name}x0": Owner(name, name != "cellar", "rule") for name in (*PROJECTS, "cellar")})
+    owners.update(
+        {f"zqbrief{name}x0": Owner(name, name != "cellar", "rule") for name in (*PROJECTS, "cellar")}
+    )
     world = make(place / "memory", _memory_template, [one for one, _ in made], projects, files)
     folders = {name: place / name for name in (*PROJECTS, "cellar")}
     for name, folder in folders.items():
@@ -114,7 +124,9 @@ def walled(tmp_path_factory, _memory_template) -> Walled:
     folders[""] = place / "elsewhere"
     revision = world.memory.tip or ""
     # a card of today is not one of the past, and its retraction reaches back
-    late = spec("late", "The zqlatex1 table of harbour moved to the second floor", scope="harbour", days_ago=0)
+    late = spec(
+        "late", "The zqlatex1 table of harbour moved to the second floor", scope="harbour", days_ago=0
+    )
     world.put(late)
     owners["zqlatex1"] = Owner("harbour", True, "preference")
     return Walled(world.built(), owners, folders, revision)
@@ -123,10 +135,26 @@ def walled(tmp_path_factory, _memory_template) -> Walled:
 @pytest.fixture(scope="module")
 def prompts(walled) -> list[str]:
     """Ordinary turns, turns about every project, and the very words of the cards."""
-    asked = ["hello", "run the tests again", "继续", "部署一下", "how is the table stored", "表是怎么存储的", "where did we leave off with the queue", "上次做到哪了"]
+    asked = [
+        "hello",
+        "run the tests again",
+        "继续",
+        "部署一下",
+        "how is the table stored",
+        "表是怎么存储的",
+        "where did we leave off with the queue",
+        "上次做到哪了",
+    ]
     for name in (*PROJECTS, "cellar"):
-        asked += [f"how is the table of {name} stored", f"{name} 的缓存可以删吗", f"in the {name} app, which palette do figures use", f"as we decided for {name}, deploy it"]
-    asked += [f"what about {token}" if i % 2 else f"{token} 怎么处理" for i, token in enumerate(walled.owners)]
+        asked += [
+            f"how is the table of {name} stored",
+            f"{name} 的缓存可以删吗",
+            f"in the {name} app, which palette do figures use",
+            f"as we decided for {name}, deploy it",
+        ]
+    asked += [
+        f"what about {token}" if i % 2 else f"{token} 怎么处理" for i, token in enumerate(walled.owners)
+    ]
     asked += [" ".join(list(walled.owners)[i::9]) for i in range(9)]
     return asked
 
@@ -146,7 +174,11 @@ def strangers(text: str, walled: Walled, scopes: set[str]) -> list[str]:
 def test_no_prompt_draws_a_word_out_of_a_closed_scope_or_a_dead_card(walled, prompts, profile, here):
     """`cellar` is an archived project."""
     world, folder = walled.world, walled.folders[here]
-    heard = {"full": {"global", *PROJECTS}, "working": {"global", here or "global"}, "personal": {"personal"}}[profile]
+    heard = {
+        "full": {"global", *PROJECTS},
+        "working": {"global", here or "global"},
+        "personal": {"personal"},
+    }[profile]
     bounds = world.registry.profiles[profile]
     loud = 0
     for prompt in prompts:
@@ -156,7 +188,11 @@ def test_no_prompt_draws_a_word_out_of_a_closed_scope_or_a_dead_card(walled, pro
         assert len(text.encode()) <= bounds.max_bytes and len(answer.items) <= bounds.max_items
         assert len(text.encode()) == answer.trace.bytes
         if profile == "working":
-            types = {walled.owners[token].type for token in TOKEN.findall(text) if walled.owners[token].scope == "global"}
+            types = {
+                walled.owners[token].type
+                for token in TOKEN.findall(text)
+                if walled.owners[token].scope == "global"
+            }
             assert types <= {"preference", "convention", "pitfall"}, prompt
         assert not any(walled.owners[token].type == "rule" for token in TOKEN.findall(text)), prompt
         loud += bool(text)
@@ -171,11 +207,15 @@ def test_no_prompt_draws_a_word_out_of_a_closed_scope_or_a_dead_card(walled, pro
 def test_an_agents_rights_hold_in_every_folder_and_for_every_prompt(walled, prompts, agent, heard):
     world = walled.world
     for prompt in prompts[:28] + prompts[28::3]:
-        text, _ = world.turn(prompt, None, agent=agent, session="walls-0001", cwd=walled.folders["orchard"], explicit=True)
+        text, _ = world.turn(
+            prompt, None, agent=agent, session="walls-0001", cwd=walled.folders["orchard"], explicit=True
+        )
         assert strangers(text, walled, heard) == [], prompt
         for project in ("quarry", "cellar"):
             if prompt.startswith(("how is the table of", "what about")) and agent != "worker":
-                text, _ = world.turn(prompt, None, agent=agent, cwd=walled.folders["orchard"], project=project, explicit=True)
+                text, _ = world.turn(
+                    prompt, None, agent=agent, cwd=walled.folders["orchard"], project=project, explicit=True
+                )
                 assert strangers(text, walled, heard) == [], (prompt, project)
 
 
@@ -199,12 +239,18 @@ def test_search_list_brief_and_the_past_keep_to_an_agents_rights(walled, run, ag
         assert "zqlatex1" not in found.out
     for extra in ((), ("--project", "quarry"), ("--project", "cellar")):
         brief = run("brief", *extra, cwd=folder, env=env)
-        assert strangers_but_time(brief.out, walled, heard | ({"quarry"} & readable if extra else set())) == [], extra
+        assert (
+            strangers_but_time(brief.out, walled, heard | ({"quarry"} & readable if extra else set())) == []
+        ), extra
     listed = run("list", "--json", cwd=folder, env=env)
     assert listed.code == 0, listed.err
     assert strangers_but_time(listed.out, walled, readable) == []
     listed = run("list", "--json", "--all", cwd=folder, env=env)
-    assert [token for token in TOKEN.findall(listed.out) if walled.owners[token].scope not in {*readable, "cellar"}] == []
+    assert [
+        token
+        for token in TOKEN.findall(listed.out)
+        if walled.owners[token].scope not in {*readable, "cellar"}
+    ] == []
 
 
 def strangers_but_time(text: str, walled: Walled, scopes: set[str]) -> list[str]:
@@ -228,12 +274,26 @@ def test_a_brief_holds_no_word_of_another_project_and_keeps_its_bytes(walled, pr
 
 
 def test_a_retraction_of_today_reaches_back_into_the_past(walled, prompts, tmp_path, _memory_template):
-    world = make(tmp_path / "past", _memory_template, [spec("secret", "The zqvault table of harbour is kept open", scope="harbour")], {"harbour": {}})
+    world = make(
+        tmp_path / "past",
+        _memory_template,
+        [spec("secret", "The zqvault table of harbour is kept open", scope="harbour")],
+        {"harbour": {}},
+    )
     revision = world.memory.tip
     world.put(spec("taken", "said by mistake", scope="harbour", retracts=["secret"], days_ago=0)).built()
     from gitmem.recall.past import recall_at
 
-    found = recall_at(world.context("full"), "the zqvault table of harbour", revision or "", True, cwd=tmp_path, project="harbour", previous="", lexical=True)
+    found = recall_at(
+        world.context("full"),
+        "the zqvault table of harbour",
+        revision or "",
+        True,
+        cwd=tmp_path,
+        project="harbour",
+        previous="",
+        lexical=True,
+    )
     assert found.text == ""
     assert any(one.id == card_id("secret") and one.why == "retracted" for one in found.trace.candidates)
 
@@ -241,11 +301,27 @@ def test_a_retraction_of_today_reaches_back_into_the_past(walled, prompts, tmp_p
 def test_json_answers_of_an_agent_name_no_card_of_a_closed_scope(walled, run):
     """The trace is part of an answer: what an agent may not hear is not among its candidates either."""
     env = {"GIT_MEM_REPO": str(walled.world.memory.root), "GIT_MEM_AGENT": "narrow"}
-    for prompt in ("how is the table of quarry stored", "quarry 的缓存可以删吗", " ".join(list(walled.owners)[::5])):
+    for prompt in (
+        "how is the table of quarry stored",
+        "quarry 的缓存可以删吗",
+        " ".join(list(walled.owners)[::5]),
+    ):
         for extra in ((), ("--explain",)):
-            found = run("recall", prompt, "--json", "--session", "walls-json-1", *extra, cwd=walled.folders["orchard"], env=env)
+            found = run(
+                "recall",
+                prompt,
+                "--json",
+                "--session",
+                "walls-json-1",
+                *extra,
+                cwd=walled.folders["orchard"],
+                env=env,
+            )
             answer = json.loads(found.out)
             answer["trace"]["prompt"] = ""
             text = json.dumps(answer, ensure_ascii=False)
-            assert [token for token in TOKEN.findall(text) if walled.owners[token].scope not in ("global", "harbour")] == []
-
+            assert [
+                token
+                for token in TOKEN.findall(text)
+                if walled.owners[token].scope not in ("global", "harbour")
+            ] == []

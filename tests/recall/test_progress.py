@@ -12,7 +12,14 @@ CARDS = (
     spec("new", "Chapter 4: the ablation table lacks 3 seeds", scope="thesis", type="task", days_ago=2),
     spec("stale", "Chapter 1 needs a title", scope="thesis", type="task", days_ago=15),
     spec("first", "Migration: 2 of 5 tables moved", scope="shop", type="task", days_ago=5),
-    spec("second", "Migration: 4 of 5 tables moved", scope="shop", type="task", days_ago=1, supersedes=["first"]),
+    spec(
+        "second",
+        "Migration: 4 of 5 tables moved",
+        scope="shop",
+        type="task",
+        days_ago=1,
+        supersedes=["first"],
+    ),
     spec("closed", "Migration of the attic", scope="attic", type="task", days_ago=1),
     spec("errand", "Renew the passport", scope="personal", type="task", days_ago=1),
     spec("everywhere", "Move all repositories to the new host: 3 left", type="task", days_ago=3),
@@ -46,22 +53,39 @@ def test_without_a_project_full_hears_all_of_it_and_working_nothing(world, cue):
 
 def test_work_in_hand_is_headed_as_a_state_of_its_day(world):
     text = world.ask("where were we?", "working", "thesis").text
-    assert f"- {card_id('new')[:7]} task, thesis, state as of 2026-11-18, not live, 2 days old: Chapter 4" in text
+    assert (
+        f"- {card_id('new')[:7]} task, thesis, state as of 2026-11-18, not live, 2 days old: Chapter 4"
+        in text
+    )
 
 
-@pytest.mark.parametrize("prompt", ["the ablation table of chapter 4 lacks seeds", "Migration: 4 of 5 tables moved", "move the tables", "Chapter 2 is half written"])
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "the ablation table of chapter 4 lacks seeds",
+        "Migration: 4 of 5 tables moved",
+        "move the tables",
+        "Chapter 2 is half written",
+    ],
+)
 @pytest.mark.parametrize("profile", ["full", "working", "personal"])
 def test_without_a_cue_no_work_is_said_however_near_it_comes(world, prompt, profile):
     for here in ("thesis", "shop", None):
-        assert not {"old", "new", "first", "second", "everywhere", "errand"} & set(world.said(prompt, profile, here))
+        assert not {"old", "new", "first", "second", "everywhere", "errand"} & set(
+            world.said(prompt, profile, here)
+        )
 
 
 def test_what_was_said_in_this_session_is_not_said_again(world):
-    assert world.said("where were we?", "full", "thesis", session=Session(turns=2, shown=[card_id("new")])) == ["old"]
+    assert world.said(
+        "where were we?", "full", "thesis", session=Session(turns=2, shown=[card_id("new")])
+    ) == ["old"]
 
 
 def test_a_cue_opens_a_later_turn_of_working(world):
-    found = world.ask("where were we?", "working", "thesis", explicit=False, in_session=True, session=Session(turns=4))
+    found = world.ask(
+        "where were we?", "working", "thesis", explicit=False, in_session=True, session=Session(turns=4)
+    )
     assert [world.names[item.id] for item in found.items] == ["new", "old"]
     assert found.trace.trigger == "cue “where were we”"
 
@@ -74,5 +98,7 @@ def test_the_trace_names_the_work_that_was_said(world):
 
 
 def test_work_asked_for_by_name_finds_what_else_fits_too(world):
-    said = world.said("is it done? I mean the isolated uv environment for the Python project", "full", "thesis")
+    said = world.said(
+        "is it done? I mean the isolated uv environment for the Python project", "full", "thesis"
+    )
     assert said[:2] == ["new", "old"] and "uv" in said

@@ -55,7 +55,12 @@ def test_no_card_can_open_or_close_the_block_or_forge_an_item(items):
     for tag in ("memory", "system", "user", "assistant", "|", "im_", "function"):
         squeezed = "".join(inner.casefold().split())
         assert f"<{tag}" not in squeezed and f"</{tag}" not in squeezed
-    assert not [char for char in inner if char != "\n" and (ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or char in "\u200b\u200d\u202e\ufeff\u2028\u2029")]
+    assert not [
+        char
+        for char in inner
+        if char != "\n"
+        and (ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or char in "\u200b\u200d\u202e\ufeff\u2028\u2029")
+    ]
     assert all(line.startswith(("- ", "  ")) for line in lines[2:-2])
 
 
@@ -74,7 +79,9 @@ def test_whole_items_in_rank_order_within_the_dose(items, max_items, max_bytes):
     if kept:
         free = max_bytes - len(text.encode())
         for one in left if len(kept) < max_items else ():
-            assert len(render.line(replace(one, l1="")).encode()) > free or items.index(one) <= items.index(next(o for o in items if o.id == kept[-1].id))
+            assert len(render.line(replace(one, l1="")).encode()) > free or items.index(one) <= items.index(
+                next(o for o in items if o.id == kept[-1].id)
+            )
     for one in kept:
         original = next(other for other in items if one in (other, replace(other, l1="")))
         assert one.l1 in (original.l1, "")
@@ -94,7 +101,24 @@ def test_one_item_that_does_not_fit_leaves_room_for_the_next():
 
 
 def card(created: str, valid_from: str | None = None, l1: str = "Because.") -> Card:
-    return Card(1, "p", "b", "abcdefghjk", "fact", "web", "card", created, valid_from, 0, "codex", "Use uv", l1, (), False, None)
+    return Card(
+        1,
+        "p",
+        "b",
+        "abcdefghjk",
+        "fact",
+        "web",
+        "card",
+        created,
+        valid_from,
+        0,
+        "codex",
+        "Use uv",
+        l1,
+        (),
+        False,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +129,11 @@ def card(created: str, valid_from: str | None = None, l1: str = "Because.") -> C
         ("2026-10-13T09:00:00Z", NOW, "2026-10-13, 38 days old"),
         # the day is the reader's: late evening in UTC is the next morning in Shanghai
         ("2026-11-19T23:59:00Z", NOW.astimezone(timezone(timedelta(hours=8))), "2026-11-20, today"),
-        ("2026-11-20T03:00:00Z", datetime(2026, 11, 20, 2, tzinfo=timezone(timedelta(hours=-8))), "2026-11-19, 1 day old"),
+        (
+            "2026-11-20T03:00:00Z",
+            datetime(2026, 11, 20, 2, tzinfo=timezone(timedelta(hours=-8))),
+            "2026-11-19, 1 day old",
+        ),
         ("2026-11-25T00:00:00Z", NOW, "2026-11-25, today"),
     ],
 )
@@ -114,7 +142,9 @@ def test_an_items_date_and_age_are_local_days(created, now, words):
 
 
 def test_the_date_is_the_day_from_which_a_card_holds():
-    assert "2026-11-01, 19 days old" in render.line(render.item_of(card("2026-11-18T00:00:00Z", "2026-11-01"), NOW, "l0"))
+    assert "2026-11-01, 19 days old" in render.line(
+        render.item_of(card("2026-11-18T00:00:00Z", "2026-11-01"), NOW, "l0")
+    )
 
 
 def test_the_second_layer_is_said_where_the_level_says_so():
@@ -122,30 +152,50 @@ def test_the_second_layer_is_said_where_the_level_says_so():
     assert "Because." not in render.line(render.item_of(card("2026-11-18T00:00:00Z"), NOW, "l0"))
 
 
-@pytest.mark.parametrize(("l0", "end"), [("Use uv", "Use uv."), ("用 uv", "用 uv."), ("不用 npm，用青色", "青色。"), ("Really?", "Really?"), ("好。", "好。"), ("See lib.", "See lib.")])
+@pytest.mark.parametrize(
+    ("l0", "end"),
+    [
+        ("Use uv", "Use uv."),
+        ("用 uv", "用 uv."),
+        ("不用 npm，用青色", "青色。"),
+        ("Really?", "Really?"),
+        ("好。", "好。"),
+        ("See lib.", "See lib."),
+    ],
+)
 def test_a_conclusion_ends_in_one_full_stop(l0, end):
     line = render.line(Item("abcdefghjk", "fact", "web", "2026-11-01", 3, l0, ""))
     assert line.endswith(end + "\n")
 
 
 def test_a_card_without_a_quote_says_so():
-    assert ", unquoted: " in render.line(Item("abcdefghjk", "fact", "web", "2026-11-01", 3, "Use uv", "", unquoted=True))
+    assert ", unquoted: " in render.line(
+        Item("abcdefghjk", "fact", "web", "2026-11-01", 3, "Use uv", "", unquoted=True)
+    )
 
 
 def test_same_memory_prompt_and_day_give_the_same_bytes(make):
-    cards = [spec(f"c{i}", f"Use an isolated uv environment for each Python project, kind {i}", days_ago=i) for i in range(9)]
+    cards = [
+        spec(f"c{i}", f"Use an isolated uv environment for each Python project, kind {i}", days_ago=i)
+        for i in range(9)
+    ]
     world = make(cards).built()
     first = world.ask("isolated uv environment for the Python project").text
     assert first.count("\n- ") >= 2
     for hours in (0, 1, 5):
-        assert world.ask("isolated uv environment for the Python project", now=NOW + timedelta(hours=hours)).text == first
+        assert (
+            world.ask("isolated uv environment for the Python project", now=NOW + timedelta(hours=hours)).text
+            == first
+        )
     # and so does another index of the same commit
     other = make(cards, name="again").built()
     assert other.ask("isolated uv environment for the Python project").text == first
 
 
 def test_cards_alike_in_all_but_their_id_are_ordered_by_id(make):
-    world = make([spec(f"twin{i}", "Use an isolated uv environment for each Python project") for i in range(6)]).built()
+    world = make(
+        [spec(f"twin{i}", "Use an isolated uv environment for each Python project") for i in range(6)]
+    ).built()
     items = world.ask("isolated uv environment for the Python project").items
     assert [one.id for one in items] == sorted(one.id for one in items) and len(items) == 5
 
@@ -155,10 +205,11 @@ def test_cards_alike_in_all_but_their_id_are_ordered_by_id(make):
 def test_a_brief_cannot_be_closed_by_its_cards_either(texts):
     from gitmem.recall import brief
 
-    cards = [replace(card("2026-11-18T00:00:00Z"), l0=text, type="rule" if i % 2 else "fact") for i, text in enumerate(texts)]
+    cards = [
+        replace(card("2026-11-18T00:00:00Z"), l0=text, type="rule" if i % 2 else "fact")
+        for i, text in enumerate(texts)
+    ]
     made = brief._fit(cards, "standing " + texts[0], 2000).text
     assert made.count("\n") == len(made.splitlines())
     assert made.startswith(render.OPEN + "\n") and made.endswith("\n" + render.CLOSE + "\n")
     assert f"<{render.CLOSE[2:-1]}" not in made[len(render.OPEN) : -len(render.CLOSE) - 1]
-
-

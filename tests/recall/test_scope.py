@@ -67,7 +67,14 @@ def test_a_remote_is_the_same_however_it_is_written(url):
 
 
 def test_remotes_that_differ_stay_apart():
-    urls = ["https://example.org/acme/web", "https://example.org/acme/web2", "https://example.com/acme/web", "/srv/git/web.git", "../web", "https://example.org/acme/sub/web"]
+    urls = [
+        "https://example.org/acme/web",
+        "https://example.org/acme/web2",
+        "https://example.com/acme/web",
+        "/srv/git/web.git",
+        "../web",
+        "https://example.org/acme/sub/web",
+    ]
     assert len({normal_remote(url) for url in urls}) == len(urls)
 
 
@@ -82,7 +89,13 @@ def test_a_registered_folder_holds_for_its_sub_folders_links_and_worktrees(world
     memory = register_folder(world.memory, "web", repo)
     here = World(memory)
     try:
-        for place in (repo, repo / "src" / "deep", tmp_path / "elsewhere", tmp_path / "link", tmp_path / "link" / "src"):
+        for place in (
+            repo,
+            repo / "src" / "deep",
+            tmp_path / "elsewhere",
+            tmp_path / "link",
+            tmp_path / "link" / "src",
+        ):
             assert where(here, place) == "web", place
         for place in (other, tmp_path, tmp_path / "code", repo / ".." / "web-other"):
             assert where(here, place) is None, place
@@ -139,13 +152,18 @@ def test_a_prompt_names_a_project_only_when_it_points_at_exactly_one(world, prom
 def test_full_hears_every_active_project_and_a_named_one_ranks_higher(world):
     assert set(world.said(PROMPT)) == {"g", "w", "l", "d"}
     assert world.said(PROMPT + " of the shop")[0] == "w"
-    near = {here: {one.id: one.relevance for one in world.ask(PROMPT, "full", here).trace.candidates} for here in ("lab", None)}
+    near = {
+        here: {one.id: one.relevance for one in world.ask(PROMPT, "full", here).trace.candidates}
+        for here in ("lab", None)
+    }
     assert near["lab"][card_id("l")] > near[None][card_id("l")]
     assert set(world.said(PROMPT, "full", "lab")) == {"g", "w", "l", "d"}
     assert set(world.said(PROMPT + " of the shop")) >= {"w", "g"}
 
 
-@pytest.mark.parametrize(("here", "heard"), [("web", {"g", "w"}), ("lab", {"g", "l"}), (None, {"g"}), ("attic", {"g"})])
+@pytest.mark.parametrize(
+    ("here", "heard"), [("web", {"g", "w"}), ("lab", {"g", "l"}), (None, {"g"}), ("attic", {"g"})]
+)
 def test_working_hears_the_folders_project_and_three_types_of_global(world, here, heard):
     assert set(world.said(PROMPT, "working", here)) <= heard
     assert set(world.said(PROMPT + " of the shop", "working", here)) <= heard
@@ -197,10 +215,30 @@ def test_a_profile_only_narrows_an_agents_own(world):
         world.caller("nothing")
 
 
-@pytest.mark.parametrize("field", [{"max_items": 3}, {"max_bytes": 700}, {"threshold": 0.2}, {"level": "l0+l1"}, {"projects": "all"}, {"support": 0.0}, {"threshold_cross": 0.2}, {"global_types": ["preference", "decision"]}, {"trigger": ["every_turn"]}])
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"max_items": 3},
+        {"max_bytes": 700},
+        {"threshold": 0.2},
+        {"level": "l0+l1"},
+        {"projects": "all"},
+        {"support": 0.0},
+        {"threshold_cross": 0.2},
+        {"global_types": ["preference", "decision"]},
+        {"trigger": ["every_turn"]},
+    ],
+)
 def test_a_profile_that_is_wider_in_one_field_is_refused(make, field):
     own = {"trigger": ["first_turn", "cue"]}
-    made = make((), {}, {"registry/profiles.yaml": profiles_file(working=own, wider={**own, **field}), "registry/agents.yaml": b"worker: {profile: working, status: active}\n"})
+    made = make(
+        (),
+        {},
+        {
+            "registry/profiles.yaml": profiles_file(working=own, wider={**own, **field}),
+            "registry/agents.yaml": b"worker: {profile: working, status: active}\n",
+        },
+    )
     with pytest.raises(Refused, match="is wider than `working`"):
         made.caller("wider", "worker")
 
@@ -219,7 +257,13 @@ def test_a_project_card_takes_the_place_of_a_global_one_in_its_project_alone(mak
         spec("g", "Use an isolated uv environment for each Python project"),
         spec("twin", "Use an isolated conda environment for each Python project", scope="lab"),
         spec("g2", "Commit messages are written in English", type="convention"),
-        spec("over", "Commit messages are written in French here", scope="lab", type="convention", overrides=["g2"]),
+        spec(
+            "over",
+            "Commit messages are written in French here",
+            scope="lab",
+            type="convention",
+            overrides=["g2"],
+        ),
     )
     world = make(cards, {"lab": {}, "web": {}}).built()
     assert world.said(cards[0].conclusion, "working", "lab") == ["twin"]

@@ -84,14 +84,19 @@ def test_off_the_record_silences_the_rest_of_a_conversation_and_leaves_no_trace(
     assert world.turn(PROMPT, session=ID[:-1] + "3")[0]
 
 
-@pytest.mark.parametrize("junk", [b"", b"{", b"[]", b"null", b'{"turns": "x", "shown": 3}', b"\xff\xfe", b'{"shown": null, "project": 7}'])
+@pytest.mark.parametrize(
+    "junk",
+    [b"", b"{", b"[]", b"null", b'{"turns": "x", "shown": 3}', b"\xff\xfe", b'{"shown": null, "project": 7}'],
+)
 def test_a_broken_state_is_a_new_conversation(world, junk):
     world.turn(PROMPT, session=ID)
     (world.memory.state / "sessions" / f"{ID}.json").write_bytes(junk)
     assert world.turn(PROMPT, session=ID)[0]
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "", "x" * 5000, "会话 1", "CON", "-", "\0", "\ud800"])
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "a/b", "", "x" * 5000, "会话 1", "CON", "-", "\0", "\ud800"]
+)
 def test_any_name_of_a_conversation_stays_inside_its_folder(world, name):
     value = Session(turns=3)
     sessions.save(world.memory.state, name, value)

@@ -20,7 +20,11 @@ CARDS = (
 )  # fmt: skip
 
 FITS = {
-    "uv": ("Set up the Python environment for this project", "帮我配一下这个项目的 Python 环境", "create an isolated environment for the python project"),
+    "uv": (
+        "Set up the Python environment for this project",
+        "帮我配一下这个项目的 Python 环境",
+        "create an isolated environment for the python project",
+    ),
     "pnpm": ("install the packages with npm", "用 npm 装一下依赖还是 pnpm", "should I use pnpm or npm here"),
     "viridis": ("which colour map do the paper figures use", "论文图用什么配色"),
     "migrations": ("run the database migrations", "跑一下数据库迁移"),
@@ -41,7 +45,10 @@ def memories(tmp_path_factory, _memory_template) -> dict[object, World]:
     """One memory with all ten, one with the first three, one for each card alone."""
     place = tmp_path_factory.mktemp("small")
     groups: dict[object, tuple] = {10: CARDS, 3: CARDS[:3], **{one.name: (one,) for one in CARDS[:4]}}
-    return {key: make(place / str(key), _memory_template, cards, {"web": {}}).built() for key, cards in groups.items()}
+    return {
+        key: make(place / str(key), _memory_template, cards, {"web": {}}).built()
+        for key, cards in groups.items()
+    }
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -77,8 +84,12 @@ def test_a_small_memory_is_silent_on_what_only_its_absent_cards_would_answer(mem
 
 
 def test_a_small_memory_finds_by_words_alone_too(memories):
-    assert memories[3].said("Set up the isolated Python environment with uv", "full", "web", lexical=True) == ["uv"]
-    assert memories["uv"].said("isolated uv environment for the Python project", "full", lexical=True) == ["uv"]
+    assert memories[3].said(
+        "Set up the isolated Python environment with uv", "full", "web", lexical=True
+    ) == ["uv"]
+    assert memories["uv"].said("isolated uv environment for the Python project", "full", lexical=True) == [
+        "uv"
+    ]
     assert memories["uv"].said("write a haiku about autumn", "full", lexical=True) == []
 
 

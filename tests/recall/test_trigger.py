@@ -86,8 +86,25 @@ TO_PROGRESS = (
     "pick up where we left off", "did it finish?", "跑完了吗", "上次做到哪了？", "进展如何", "还剩什么没做", "接着上次的做", "完成了吗？", "进度怎么样",
 )  # fmt: skip
 
-OFF = ("This is off the record: I am leaving the company", "don't remember this", "please do not save this to memory", "这件事不要记", "别记住这个", "不要记住这句话", "接下来的内容不要记录")
-NOT_OFF = ("不要记录日志到标准输出", "别记录 debug 日志", "do not remember the scroll position", "不要记日志", "不要记错端口", "turn the record off", "remember this", "I don't remember this function, what does it do?")
+OFF = (
+    "This is off the record: I am leaving the company",
+    "don't remember this",
+    "please do not save this to memory",
+    "这件事不要记",
+    "别记住这个",
+    "不要记住这句话",
+    "接下来的内容不要记录",
+)
+NOT_OFF = (
+    "不要记录日志到标准输出",
+    "别记录 debug 日志",
+    "do not remember the scroll position",
+    "不要记日志",
+    "不要记错端口",
+    "turn the record off",
+    "remember this",
+    "I don't remember this function, what does it do?",
+)
 
 
 def profile(name: str) -> Profile:
@@ -95,12 +112,21 @@ def profile(name: str) -> Profile:
 
     from gitmem.model.registry import build
 
-    files = {one: yaml.safe_load(resources.read_text(f"templates/registry/{one}.yaml")) or {} for one in ("memory", "types")}
+    files = {
+        one: yaml.safe_load(resources.read_text(f"templates/registry/{one}.yaml")) or {}
+        for one in ("memory", "types")
+    }
     files["profiles"] = yaml.safe_load(profiles_file())
     return build(files).profiles[name]
 
 
-def decide(prompt: str, name: str = "working", session: Session | None = None, project: str | None = None, **more: bool) -> trigger.Decision:
+def decide(
+    prompt: str,
+    name: str = "working",
+    session: Session | None = None,
+    project: str | None = None,
+    **more: bool,
+) -> trigger.Decision:
     asked = {"in_session": True, "explicit": False, **more}
     return trigger.decide(prompt, profile(name), session or Session(turns=1), project, **asked)
 

@@ -132,14 +132,22 @@ class World:
         env = config.read(self.memory.git.env, self.memory.root)
         return identity.resolve(env, self.registry, self.memory, agent, profile)
 
-    def context(self, profile: str | None = None, agent: str | None = None, now: datetime = NOW, cwd: Path | None = None) -> context.Context:
+    def context(
+        self,
+        profile: str | None = None,
+        agent: str | None = None,
+        now: datetime = NOW,
+        cwd: Path | None = None,
+    ) -> context.Context:
         env = config.read(self.memory.git.env, cwd or self.memory.root)
         return context.Context(env, self.memory, self.registry, self.caller(profile, agent), now)
 
     def ask(self, prompt: str, profile: str | None = "full", here: str | None = None, *, agent: str | None = None, now: datetime = NOW, lexical: bool = False,
             session: Session | None = None, **request: Any) -> Answer:  # fmt: skip
         """One explicit recall, without a session's file. `here`: the project of the folder."""
-        asked = answer.Request(prompt, now, from_cwd=here, lexical=lexical, deadline_s=time.monotonic() + 60, **request)
+        asked = answer.Request(
+            prompt, now, from_cwd=here, lexical=lexical, deadline_s=time.monotonic() + 60, **request
+        )
         index = opening.LiveIndex(self.memory, self.registry, lexical)
         return answer.recall(asked, self.caller(profile, agent), self.registry, session or Session(), index)
 
@@ -159,7 +167,13 @@ class World:
         return "".join(texts), found
 
 
-def make(place: Path, template: Path, specs: Iterable[Spec] = (), projects: Mapping[str, Mapping[str, Any]] | None = None, files: Mapping[str, bytes | None] | None = None) -> World:
+def make(
+    place: Path,
+    template: Path,
+    specs: Iterable[Spec] = (),
+    projects: Mapping[str, Mapping[str, Any]] | None = None,
+    files: Mapping[str, bytes | None] | None = None,
+) -> World:
     """A new memory at `place` with projects and cards, not indexed yet."""
     shutil.copytree(template, place, symlinks=True)
     found = locate.open_at(place, config.from_process())
@@ -188,4 +202,19 @@ def profiles_file(**changes: Mapping[str, Any]) -> bytes:
     return yaml.safe_dump(json.loads(json.dumps(entries))).encode()
 
 
-__all__ = ["NOW", "PROFILES", "Spec", "World", "card_id", "commit", "files_of", "make", "profiles_file", "projects_file", "put", "register_folder", "replace", "spec"]
+__all__ = [
+    "NOW",
+    "PROFILES",
+    "Spec",
+    "World",
+    "card_id",
+    "commit",
+    "files_of",
+    "make",
+    "profiles_file",
+    "projects_file",
+    "put",
+    "register_folder",
+    "replace",
+    "spec",
+]
