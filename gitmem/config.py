@@ -56,9 +56,20 @@ HOST_VARS = {
 }
 
 
+# Where a host tells the programs it starts which session they serve.
+SESSION_VARS = (
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "HERMES_SESSION_ID",
+    "PI_SESSION_ID",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Env:
-    """What the process was called with. `agent`, `token`: an agent's identity; `host`: a host that shows itself."""
+    """What the process was called with. `agent`, `token`: an agent's identity; `host`: a host that shows itself;
+    `session`: the session that the host says it is."""
 
     vars: Mapping[str, str]
     cwd: Path
@@ -68,6 +79,7 @@ class Env:
     host: str | None
     repo: str | None
     off: bool
+    session: str | None
     terminal: bool
 
     @property
@@ -92,6 +104,7 @@ def read(variables: Mapping[str, str], cwd: Path, terminal: bool = False) -> Env
         host=host,
         repo=variables.get("GIT_MEM_REPO") or None,
         off=variables.get("GIT_MEM_OFF", "") not in ("", "0", "false", "no"),
+        session=next((variables[name] for name in SESSION_VARS if variables.get(name)), None),
         terminal=terminal,
     )
 

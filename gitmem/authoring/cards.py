@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitmem.authoring.commit import Change, cards_now, commit
@@ -78,6 +78,8 @@ def add(context: Context, wish: Wish, project: str | None) -> Done:
     """
     if not " ".join(wish.conclusion.split()):
         raise Usage("there is nothing to remember", ['git mem add "Use pnpm here, never npm"'])
+    if not context.caller.person and wish.session is None and context.env.session:
+        wish = replace(wish, session=context.env.session)
     if wish.quote is not None and not wish.session and not context.caller.person:
         raise Usage(
             "--quote needs the session it was said in", ['git mem add "…" --quote "their words" --session ID']
@@ -183,8 +185,6 @@ def _compose(
 
 def supersede(context: Context, targets: Sequence[str], wish: Wish) -> Done:
     """Replace cards by a new one; they stay in history."""
-    from dataclasses import replace
-
     return add(context, replace(wish, supersedes=tuple(targets), force=True), None)
 
 

@@ -22,7 +22,7 @@ from gitmem.recall.trace import Answer
         'git mem recall "Set up the Python environment"',
         'git mem recall --profile working --explain "Set up the Python environment"',
         'git mem recall --at 2026-10-01 "which colour for unverified entries"',
-        "echo \"$PROMPT\" | git mem recall --agent codex --session \"$ID\" -",
+        'echo "$PROMPT" | git mem recall --agent codex --session "$ID" -',
     )
 )
 @click.argument("prompt", nargs=-1)
@@ -31,7 +31,9 @@ from gitmem.recall.trace import Answer
 @click.option("--project", metavar="ID", help="As if in this project")
 @click.option("--cwd", type=click.Path(path_type=Path, file_okay=False), help="As if in this folder")
 @click.option("--session", metavar="ID", help="The conversation: nothing is said twice in one")
-@click.option("--previous", metavar="TEXT", default="", help="The turn before, for prompts too short to search with")
+@click.option(
+    "--previous", metavar="TEXT", default="", help="The turn before, for prompts too short to search with"
+)
 @click.option("--at", metavar="REV|DATE", help="As of a commit or a day")
 @click.option("--now", metavar="TIME", help="As if it were this time")
 @click.option("--lexical", is_flag=True, help="By words alone, without the embedder")
@@ -39,7 +41,22 @@ from gitmem.recall.trace import Answer
 @click.option("--explain", is_flag=True, help="Every candidate, and what became of it")
 @json_option
 @click.pass_context
-def recall(ctx: click.Context, prompt: tuple[str, ...], agent, profile, project, cwd, session, previous, at, now, lexical, strict, explain, as_json) -> int:  # type: ignore[no-untyped-def]
+def recall(
+    ctx: click.Context,
+    prompt: tuple[str, ...],
+    agent,
+    profile,
+    project,
+    cwd,
+    session,
+    previous,
+    at,
+    now,
+    lexical,
+    strict,
+    explain,
+    as_json,
+) -> int:  # type: ignore[no-untyped-def]
     """Print the notes that an agent would get for PROMPT (`-`: from standard input), or nothing.
 
     Saying nothing is an answer: exit 0 and an empty stdout.
@@ -56,7 +73,17 @@ def recall(ctx: click.Context, prompt: tuple[str, ...], agent, profile, project,
     if at:
         from gitmem.recall import past
 
-        found = past.recall_at(context, text, at, now is not None, cwd=place, project=project, previous=previous, lexical=lexical, explain=explain)
+        found = past.recall_at(
+            context,
+            text,
+            at,
+            now is not None,
+            cwd=place,
+            project=project,
+            previous=previous,
+            lexical=lexical,
+            explain=explain,
+        )
         shown.append(found.text)
     else:
         found = turn(
@@ -82,7 +109,12 @@ def as_dict(found: Answer) -> dict[str, Any]:
     """An answer for `--json`."""
     from dataclasses import asdict
 
-    return {"status": found.status, "text": found.text, "items": [asdict(item) for item in found.items], "trace": found.trace.as_dict()}
+    return {
+        "status": found.status,
+        "text": found.text,
+        "items": [asdict(item) for item in found.items],
+        "trace": found.trace.as_dict(),
+    }
 
 
 def explained(found: Answer) -> str:
@@ -97,7 +129,9 @@ def explain_trace(trace: dict[str, Any]) -> str:
         return "\n".join(lines) + "\n"
     lines.append(f"scope     {trace['scopes']}")
     if any(trace["aside"].values()):
-        lines.append("aside     " + ", ".join(f"{count} {words}" for words, count in trace["aside"].items() if count))
+        lines.append(
+            "aside     " + ", ".join(f"{count} {words}" for words, count in trace["aside"].items() if count)
+        )
     for reason in trace["degraded"]:
         lines.append(f"degraded  {reason}")
     shown = [one for one in trace["candidates"] if _telling(one)]
@@ -107,11 +141,15 @@ def explain_trace(trace: dict[str, Any]) -> str:
         words, vectors = one["words_rank"] or "-", one["vectors_rank"] or "-"
         value = "-" if one["relevance"] is None else f"{one['relevance']:.2f}"
         why = f": {one['why']}" if one["why"] else ""
-        lines.append(f"{one['fate']:<9} {words!s:>5}  {vectors!s:>7}  {value:>9}  {ids.short(one['id'])}  {one['l0']}{why}")
+        lines.append(
+            f"{one['fate']:<9} {words!s:>5}  {vectors!s:>7}  {value:>9}  {ids.short(one['id'])}  {one['l0']}{why}"
+        )
     rest = len(trace["candidates"]) - len(shown)
     if rest:
         lines.append(f"          and {rest} further from the prompt")
-    lines.append(f"dose      {trace['items']} of {trace['max_items']} items, {trace['bytes']} of {trace['max_bytes']} bytes")
+    lines.append(
+        f"dose      {trace['items']} of {trace['max_items']} items, {trace['bytes']} of {trace['max_bytes']} bytes"
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -129,12 +167,18 @@ def _nearest(found: Answer, text: str) -> None:
     if not trace.fired:
         output.say(f"nothing to say: {trace.trigger}")
     else:
-        best = max((one for one in trace.candidates if one.relevance is not None), key=lambda one: one.relevance or 0.0, default=None)
+        best = max(
+            (one for one in trace.candidates if one.relevance is not None),
+            key=lambda one: one.relevance or 0.0,
+            default=None,
+        )
         if best is None:
             output.say("nothing to say: no card comes near")
         else:
             reason = f", {best.why}" if (best.relevance or 0) >= trace.threshold and best.why else ""
-            output.say(f"nothing to say: best card {ids.short(best.id)} at {best.relevance:.2f}, `{trace.profile}` speaks from {trace.threshold:.2f}{reason}")
+            output.say(
+                f"nothing to say: best card {ids.short(best.id)} at {best.relevance:.2f}, `{trace.profile}` speaks from {trace.threshold:.2f}{reason}"
+            )
     words = " ".join(text.split()[:6])
     output.say(f'hint: git mem search "{words[:60]}" asks without the gate')
 
@@ -158,18 +202,35 @@ def _name_invalid(context: Context, found: Answer) -> None:
         output.say(f"left out: {len(faults) - 5} more; git mem check --all names them")
 
 
-@click.command(epilog=examples("git mem search package manager", "git mem search 环境 --all", "git mem search --project web deploy"))
+@click.command(
+    epilog=examples(
+        "git mem search package manager", "git mem search 环境 --all", "git mem search --project web deploy"
+    )
+)
 @click.argument("words", nargs=-1, required=True)
 @click.option("--project", metavar="ID", help="Only this project (and what holds everywhere)")
 @click.option("--everywhere", is_flag=True, help="In every scope that you may read")
 @click.option("--scope", metavar="SCOPE", help="Only this scope: global, personal or a project id")
 @click.option("--type", "type_", metavar="TYPE", help="Only cards of this type")
 @click.option("--all", "all_", is_flag=True, help="Also cards that no longer hold, marked as what they are")
-@click.option("-n", "--limit", default=10, show_default=True, type=click.IntRange(1, 200), help="How many cards")
+@click.option(
+    "-n", "--limit", default=10, show_default=True, type=click.IntRange(1, 200), help="How many cards"
+)
 @click.option("--lexical", is_flag=True, help="By words alone")
 @json_option
 @click.pass_context
-def search(ctx: click.Context, words: tuple[str, ...], project, everywhere, scope, type_, all_, limit, lexical, as_json) -> None:  # type: ignore[no-untyped-def]
+def search(
+    ctx: click.Context,
+    words: tuple[str, ...],
+    project,
+    everywhere,
+    scope,
+    type_,
+    all_,
+    limit,
+    lexical,
+    as_json,
+) -> None:  # type: ignore[no-untyped-def]
     """Find cards by words and meaning: the retrieval of recall, without trigger and gate."""
     from gitmem.recall import find
 
@@ -178,25 +239,42 @@ def search(ctx: click.Context, words: tuple[str, ...], project, everywhere, scop
         raise Refused(f"no project `{project}`", ["git mem project list"])
     text = sys.stdin.read() if words == ("-",) else " ".join(words)
     hits, degraded = find.search(
-        context, text, here=project_here(context), project=project, everywhere=everywhere, scope=scope, type_=type_, dead_too=all_, limit=limit, lexical=lexical
+        context,
+        text,
+        here=project_here(context),
+        project=project,
+        everywhere=everywhere,
+        scope=scope,
+        type_=type_,
+        dead_too=all_,
+        limit=limit,
+        lexical=lexical,
     )
     if as_json:
         output.as_json({"query": text, "degraded": degraded, "hits": [hit.as_dict() for hit in hits]})
         return
     for hit in hits:
         state = "" if hit.status == "live" else f"{hit.status}: "
-        output.answer(f"{ids.short(hit.id)}  {hit.type:<10}  {hit.scope:<12}  {day(hit.date)}  {state}{hit.l0}\n")
+        output.answer(
+            f"{ids.short(hit.id)}  {hit.type:<10}  {hit.scope:<12}  {day(hit.date)}  {state}{hit.l0}\n"
+        )
     if not hits:
         output.say("no card found" + ("" if all_ else "; --all also looks at cards that no longer hold"))
     for reason in degraded:
         output.say(f"degraded: {reason}")
 
 
-@click.command(epilog=examples("git mem brief", "git mem brief --project web --profile working", "git mem brief --edit web"))
+@click.command(
+    epilog=examples(
+        "git mem brief", "git mem brief --project web --profile working", "git mem brief --edit web"
+    )
+)
 @click.option("--agent", metavar="ID", help="For this agent")
 @click.option("--profile", metavar="NAME", help="full, working or personal")
 @click.option("--project", metavar="ID", help="As if in this project")
-@click.option("--edit", metavar="PROJECT", help="Edit the project's standing brief in your editor (for people)")
+@click.option(
+    "--edit", metavar="PROJECT", help="Edit the project's standing brief in your editor (for people)"
+)
 @json_option
 @click.pass_context
 def brief(ctx: click.Context, agent, profile, project, edit, as_json) -> None:  # type: ignore[no-untyped-def]
@@ -228,7 +306,14 @@ def _edit_brief(context: Context, project: str) -> None:
     after = click.edit(before, extension=".md") if sys.stdin.isatty() else sys.stdin.read()
     if after is None or after == before:
         raise Refused("nothing was changed, nothing saved")
-    made = commit(context, lambda _: Change({f"briefs/{project}.md": after.replace("\r\n", "\n").encode()}, f"mem: brief of {project}", "brief"))
+    made = commit(
+        context,
+        lambda _: Change(
+            {f"briefs/{project}.md": after.replace("\r\n", "\n").encode()},
+            f"mem: brief of {project}",
+            "brief",
+        ),
+    )
     if made:
         output.say(f"brief of `{project}` saved, commit {made[0].commit[:7]}; undo: git mem undo")
 
@@ -242,7 +327,9 @@ def why(ctx: click.Context, id: str | None, as_json: bool) -> None:
     context = open_context(ctx)
     turn = log.read_last(context.memory.state)
     if turn is None:
-        raise Refused("no automatic turn was answered here yet", ["git mem connect", 'git mem recall --explain "…"'])
+        raise Refused(
+            "no automatic turn was answered here yet", ["git mem connect", 'git mem recall --explain "…"']
+        )
     if id:
         prefix = ids.normal_prefix(id)
         if prefix is None:
@@ -251,7 +338,9 @@ def why(ctx: click.Context, id: str | None, as_json: bool) -> None:
     if as_json:
         output.as_json(turn)
         return
-    output.answer(f"turn      {turn['at']}, {turn['agent']} (`{turn['profile']}`)\nprompt    {' '.join(turn['prompt'].split())[:160]}\n")
+    output.answer(
+        f"turn      {turn['at']}, {turn['agent']} (`{turn['profile']}`)\nprompt    {' '.join(turn['prompt'].split())[:160]}\n"
+    )
     if id and not turn["candidates"]:
         output.answer(f"card      {id} did not come near this prompt\n")
     output.answer(explain_trace(turn))

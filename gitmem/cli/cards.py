@@ -16,10 +16,20 @@ from gitmem.errors import Refused, Usage
 from gitmem.model import ids
 
 _card_options = options(
-    click.option("--type", "type_", metavar="TYPE", help="preference, convention, pitfall, fact, decision, result, habit, task or rule"),
+    click.option(
+        "--type",
+        "type_",
+        metavar="TYPE",
+        help="preference, convention, pitfall, fact, decision, result, habit, task or rule",
+    ),
     click.option("-m", "--message", "body", metavar="BODY", help="More than the one line: how and why"),
     click.option("--body", "body_from", metavar="-", help="Read the body from standard input (-)"),
-    click.option("--also", multiple=True, metavar="TEXT", help="Another wording, above all in the other language; searched, never shown"),
+    click.option(
+        "--also",
+        multiple=True,
+        metavar="TEXT",
+        help="Another wording, above all in the other language; searched, never shown",
+    ),
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="A word to find it by"),
     click.option("--quote", metavar="TEXT", help="The user's exact words (for agents)"),
     click.option("--session", metavar="ID", help="The session they were said in"),
@@ -37,11 +47,29 @@ _card_options = options(
 )
 @click.argument("conclusion", nargs=-1)
 @_card_options
-@click.option("--scope", metavar="SCOPE", help="global, personal or a project id (default: the project of this folder, else global)")
+@click.option(
+    "--scope",
+    metavar="SCOPE",
+    help="global, personal or a project id (default: the project of this folder, else global)",
+)
 @click.option("--supersedes", multiple=True, metavar="ID", help="The card that this one replaces")
 @click.option("--force", is_flag=True, help="Write it although a card says nearly the same")
 @click.pass_context
-def add(ctx: click.Context, conclusion: tuple[str, ...], type_, body, body_from, also, tags, quote, session, expires, scope, supersedes, force) -> None:  # type: ignore[no-untyped-def]
+def add(
+    ctx: click.Context,
+    conclusion: tuple[str, ...],
+    type_,
+    body,
+    body_from,
+    also,
+    tags,
+    quote,
+    session,
+    expires,
+    scope,
+    supersedes,
+    force,
+) -> None:  # type: ignore[no-untyped-def]
     """Remember CONCLUSION, in one line of at most 200 bytes.
 
     Prints the new card's id. Inside a registered project it becomes a convention of that project, elsewhere a
@@ -49,7 +77,19 @@ def add(ctx: click.Context, conclusion: tuple[str, ...], type_, body, body_from,
     """
     context = open_context(ctx)
     text = _words(conclusion, context)
-    wish = Wish(text, type_, scope, _body(body, body_from), also, tags, supersedes, quote, session, _expiry(expires), force)
+    wish = Wish(
+        text,
+        type_,
+        scope,
+        _body(body, body_from),
+        also,
+        tags,
+        supersedes,
+        quote,
+        session,
+        _expiry(expires),
+        force,
+    )
     done = authoring.add(context, wish, project_here(context))
     report(context, done)
 
@@ -74,7 +114,19 @@ def new(ctx: click.Context, type_: str | None, scope: str | None) -> None:
 @click.argument("conclusion", nargs=-1)
 @_card_options
 @click.pass_context
-def edit(ctx: click.Context, id: str, conclusion: tuple[str, ...], type_, body, body_from, also, tags, quote, session, expires) -> None:  # type: ignore[no-untyped-def]
+def edit(
+    ctx: click.Context,
+    id: str,
+    conclusion: tuple[str, ...],
+    type_,
+    body,
+    body_from,
+    also,
+    tags,
+    quote,
+    session,
+    expires,
+) -> None:  # type: ignore[no-untyped-def]
     """Replace card ID by an edited one; the old one stays in history.
 
     Without CONCLUSION your editor opens with the card's text.
@@ -96,21 +148,43 @@ def edit(ctx: click.Context, id: str, conclusion: tuple[str, ...], type_, body, 
         text, new_body = _split(edited or "")
         if not text or (text == item.l0 and new_body.strip() == old.body.strip()):
             raise Refused("nothing was changed, nothing saved")
-    wish = Wish(text, type_, None, new_body, also or old.also, tags or old.tags, (), quote, session, _expiry(expires), True)
+    wish = Wish(
+        text,
+        type_,
+        None,
+        new_body,
+        also or old.also,
+        tags or old.tags,
+        (),
+        quote,
+        session,
+        _expiry(expires),
+        True,
+    )
     report(context, authoring.supersede(context, [id], wish))
 
 
-@click.command(epilog=examples('git mem supersede m2c6v0h "未验证的条目标成青色"', 'git mem supersede a1b2 c3d4 "One card for both"'))
+@click.command(
+    epilog=examples(
+        'git mem supersede m2c6v0h "未验证的条目标成青色"', 'git mem supersede a1b2 c3d4 "One card for both"'
+    )
+)
 @click.argument("args", nargs=-1, required=True, metavar="ID... CONCLUSION")
 @_card_options
 @click.pass_context
-def supersede(ctx: click.Context, args: tuple[str, ...], type_, body, body_from, also, tags, quote, session, expires) -> None:  # type: ignore[no-untyped-def]
+def supersede(
+    ctx: click.Context, args: tuple[str, ...], type_, body, body_from, also, tags, quote, session, expires
+) -> None:  # type: ignore[no-untyped-def]
     """Replace the cards ID by a new one that says CONCLUSION. They stay in history, and old words find the new card."""
     context = open_context(ctx)
     if len(args) == 1:
-        raise Usage("supersede needs the card and what now holds", [f'git mem supersede {args[0]} "what now holds"'])
+        raise Usage(
+            "supersede needs the card and what now holds", [f'git mem supersede {args[0]} "what now holds"']
+        )
     targets, words = list(args[:-1]), args[-1]
-    wish = Wish(words, type_, None, _body(body, body_from), also, tags, (), quote, session, _expiry(expires), True)
+    wish = Wish(
+        words, type_, None, _body(body, body_from), also, tags, (), quote, session, _expiry(expires), True
+    )
     report(context, authoring.supersede(context, targets, wish))
 
 
@@ -135,7 +209,9 @@ def retract(ctx: click.Context, ids_: tuple[str, ...], reason: str) -> None:
     made, written = authoring.retract(context, ids_, reason)
     for card in made:
         output.answer(card.id + "\n")
-        output.say(f"retracted {', '.join(ids.short(target) for target in card.retracts)} in `{card.scope}`, commit {written.commit[:7]}")
+        output.say(
+            f"retracted {', '.join(ids.short(target) for target in card.retracts)} in `{card.scope}`, commit {written.commit[:7]}"
+        )
     output.say("undo      git mem undo")
 
 
@@ -160,19 +236,27 @@ def report(context: Context, done: Done) -> None:
     card = done.card
     output.answer(card.id + "\n")
     if done.written is None:
-        output.say(f"already there, nothing written: {card.type} in `{card.scope}`, recorded {card.created[:10]}")
+        output.say(
+            f"already there, nothing written: {card.type} in `{card.scope}`, recorded {card.created[:10]}"
+        )
         return
     verb = f"replaces {', '.join(ids.short(one) for one in card.supersedes)}, " if card.supersedes else ""
     output.say(f"{card.type} in `{card.scope}`, {verb}commit {done.written.commit[:7]}, live now")
     output.say(f"  heard by    {heard_by(context, card.scope, card.type or '')}")
-    wider = "" if card.scope in ("global", "personal") or card.supersedes else "wider       --scope global        "
+    wider = (
+        ""
+        if card.scope in ("global", "personal") or card.supersedes
+        else "wider       --scope global        "
+    )
     output.say(f"  {wider}undo   git mem undo" if wider else "  undo        git mem undo")
     if card.supersedes and done.similar:
         output.say("  look        these say nearly the same and still hold:")
         for item in done.similar[:3]:
             output.say(f"              {ids.short(item.id)}  {item.l0}")
     for root in done.written.behind:
-        output.say(f"note: git is busy in {home(root, context.env.home)}; its files follow with the next write")
+        output.say(
+            f"note: git is busy in {home(root, context.env.home)}; its files follow with the next write"
+        )
 
 
 def heard_by(context: Context, scope: str, type_: str) -> str:
@@ -194,7 +278,11 @@ def heard_by(context: Context, scope: str, type_: str) -> str:
         if where:
             groups.setdefault(where, []).append(agent.id)
     if not groups:
-        return "you (no agent is connected yet: git mem connect)" if not context.registry.agents else "no agent by itself; git mem search finds it"
+        return (
+            "you (no agent is connected yet: git mem connect)"
+            if not context.registry.agents
+            else "no agent by itself; git mem search finds it"
+        )
     ordered = sorted(groups.items(), key=lambda pair: pair[0] == "anywhere")
     return ", ".join(f"{' and '.join(names)} {where}" for where, names in ordered)
 
@@ -220,7 +308,13 @@ def _words(words: tuple[str, ...], context: Context) -> str:
         return sys.stdin.read().strip()
     text = " ".join(words)
     if len(words) == 1 and authoring.looks_like_file(text, Path(context.env.cwd)):
-        raise Usage(f"`{text}` is the name of a file here", [f"to take in the file: git mem import --dry-run {text}", f'to remember the words: git mem add "the file {text} …"'])
+        raise Usage(
+            f"`{text}` is the name of a file here",
+            [
+                f"to take in the file: git mem import --dry-run {text}",
+                f'to remember the words: git mem add "the file {text} …"',
+            ],
+        )
     return text
 
 

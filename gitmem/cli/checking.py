@@ -22,23 +22,59 @@ def _repository(ctx: click.Context) -> Memory:
     if not named:
         git = judge.hook_git(env.cwd, env.vars)
         found = locate.open_with(git)
-        if found is not None and (found.registry_tree is not None or _marked(git) or "GIT_INDEX_FILE" in env.vars or "GIT_DIR" in env.vars):
+        if found is not None and (
+            found.registry_tree is not None
+            or _marked(git)
+            or "GIT_INDEX_FILE" in env.vars
+            or "GIT_DIR" in env.vars
+        ):
             return found
     return locate.find(env, named, accept_cwd=True)
 
 
-@click.command(epilog=examples("git mem check", "git mem check --staged", "git mem check --range origin/main..main", "git mem check --all --only evidence,supersedes"))
-@click.option("--staged", is_flag=True, help="What is staged for the next commit (default, when something is)")
+@click.command(
+    epilog=examples(
+        "git mem check",
+        "git mem check --staged",
+        "git mem check --range origin/main..main",
+        "git mem check --all --only evidence,supersedes",
+    )
+)
+@click.option(
+    "--staged", is_flag=True, help="What is staged for the next commit (default, when something is)"
+)
 @click.option("--range", "range_", metavar="A..B", help="Every commit of a range, each by its own parent")
 @click.option("--all", "all_", is_flag=True, help="Everything the memory holds")
-@click.option("--message", "message", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Also judge by the agent that this commit message names")
+@click.option(
+    "--message",
+    "message",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Also judge by the agent that this commit message names",
+)
 @click.option("--only", metavar="NAME,...", help="Only these checks: " + ", ".join(problems.NAMES))
 @click.option("--fix", is_flag=True, help="Stage what can be mended safely: CRLF line ends")
-@click.option("--format", "format_", type=click.Choice(["text", "github"]), default="text", help="github: annotations of a workflow")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "github"]),
+    default="text",
+    help="github: annotations of a workflow",
+)
 @json_option
 @click.argument("paths", nargs=-1, type=click.Path())
 @click.pass_context
-def check(ctx: click.Context, staged: bool, range_: str | None, all_: bool, message: Path | None, only: str | None, fix: bool, format_: str, as_json: bool, paths: tuple[str, ...]) -> int:
+def check(
+    ctx: click.Context,
+    staged: bool,
+    range_: str | None,
+    all_: bool,
+    message: Path | None,
+    only: str | None,
+    fix: bool,
+    format_: str,
+    as_json: bool,
+    paths: tuple[str, ...],
+) -> int:
     """Check the memory: form, evidence, chains, what may change, rights, safety. Exits 1 when something is wrong.
 
     Without an option: what is staged, or the whole memory when nothing is.
@@ -70,14 +106,18 @@ def check(ctx: click.Context, staged: bool, range_: str | None, all_: bool, mess
     found = problems.only(report.problems, chosen)
     report = problems.Report(found, report.files, report.committing)
     if as_json:
-        output.as_json({"ok": report.ok, "files": report.files, "problems": [one.as_dict() for one in report.problems]})
+        output.as_json(
+            {"ok": report.ok, "files": report.files, "problems": [one.as_dict() for one in report.problems]}
+        )
     elif format_ == "github":
         output.answer(problems.github(report.problems))
     else:
         output.answer(report.render())
         if report.ok:
             warned = f", {len(report.problems)} warnings" if report.problems else ""
-            output.say(f"ok: {report.files} file{'s' if report.files != 1 else ''} pass{'es' if report.files == 1 else ''}{warned}")
+            output.say(
+                f"ok: {report.files} file{'s' if report.files != 1 else ''} pass{'es' if report.files == 1 else ''}{warned}"
+            )
     return 0 if report.ok else 1
 
 
@@ -99,14 +139,27 @@ def _anything_staged(git) -> bool:  # type: ignore[no-untyped-def]
 
 def _fix(memory: Memory, git) -> None:  # type: ignore[no-untyped-def]
     """Stage cards and sources with LF line ends; nothing else is touched."""
-    listed = git.run("diff", "--cached", "--name-only", "-z", "--diff-filter=AM", "--", "cards", "sources", "briefs", "registry").out
+    listed = git.run(
+        "diff",
+        "--cached",
+        "--name-only",
+        "-z",
+        "--diff-filter=AM",
+        "--",
+        "cards",
+        "sources",
+        "briefs",
+        "registry",
+    ).out
     for raw in listed.split(b"\0"):
         path = raw.decode("utf-8", "surrogateescape")
         if not path:
             continue
         data = git.run("cat-file", "blob", f":{path}").out
         if b"\r\n" in data:
-            oid = git.run("hash-object", "-w", "--no-filters", "--stdin", input=data.replace(b"\r\n", b"\n")).text()
+            oid = git.run(
+                "hash-object", "-w", "--no-filters", "--stdin", input=data.replace(b"\r\n", b"\n")
+            ).text()
             git.run("update-index", "--cacheinfo", f"100644,{oid},{path}")
             output.say(f"mended {path}: CRLF to LF, staged")
 
@@ -133,17 +186,29 @@ def index(ctx: click.Context, rebuild: bool, status_: bool, quiet: bool, as_json
         fresh = found is not None and found.tree == memory.tree
     else:
         try:
-            state = build.build(memory, registry, None if quiet else output.progress(), wait_s=0.0 if quiet else 600.0)
+            state = build.build(
+                memory, registry, None if quiet else output.progress(), wait_s=0.0 if quiet else 600.0
+            )
         except Busy:
             if quiet:
                 return
             raise
         fresh = True
     if as_json:
-        output.as_json({"fresh": fresh, "cards": state.cards, "words": state.worded, "vectors": state.embedded, "embedder": state.embedder})
+        output.as_json(
+            {
+                "fresh": fresh,
+                "cards": state.cards,
+                "words": state.worded,
+                "vectors": state.embedded,
+                "embedder": state.embedder,
+            }
+        )
     elif not quiet:
         word = "up to date" if fresh else "behind the memory"
-        output.answer(f"index {word}: {state.worded} of {state.cards} cards by words, {state.embedded} with vectors ({state.embedder})\n")
+        output.answer(
+            f"index {word}: {state.worded} of {state.cards} cards by words, {state.embedded} with vectors ({state.embedder})\n"
+        )
 
 
 @click.group()
@@ -190,7 +255,18 @@ def hooks_status(ctx: click.Context, as_json: bool) -> int:
     context = open_context(ctx)
     found = states(context.memory)
     if as_json:
-        output.as_json([{"name": one.name, "state": one.state, "path": str(one.path), "detail": one.detail, "ok": one.ok} for one in found])
+        output.as_json(
+            [
+                {
+                    "name": one.name,
+                    "state": one.state,
+                    "path": str(one.path),
+                    "detail": one.detail,
+                    "ok": one.ok,
+                }
+                for one in found
+            ]
+        )
     else:
         output.answer(output.table([(one.name, one.state, one.detail or "") for one in found]))
     return 0 if all(one.ok for one in found) else 1

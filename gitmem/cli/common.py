@@ -16,9 +16,13 @@ from gitmem.errors import Usage
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON; its schema is in schemas/")
 
 
-def open_context(ctx: click.Context, agent: str | None = None, profile: str | None = None, now: str | None = None) -> Context:
+def open_context(
+    ctx: click.Context, agent: str | None = None, profile: str | None = None, now: str | None = None
+) -> Context:
     """The memory and the caller of this command line."""
-    return context.build(config.from_process(), (ctx.obj or {}).get("repo"), agent, profile, moment(now) if now else None)
+    return context.build(
+        config.from_process(), (ctx.obj or {}).get("repo"), agent, profile, moment(now) if now else None
+    )
 
 
 def moment(text: str) -> datetime:

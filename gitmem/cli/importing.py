@@ -30,12 +30,29 @@ _SHOWN = 40
 )
 @click.argument("kind", required=False)
 @click.argument("path", required=False, type=click.Path(path_type=Path))
-@click.option("--scope", metavar="SCOPE", help="Where the cards go (default: the project of the files' folder, else global)")
-@click.option("--as", "as_", type=click.Choice(["rule"]), help="Instruction files as rules, bullets whole; rules stand in every brief")
+@click.option(
+    "--scope",
+    metavar="SCOPE",
+    help="Where the cards go (default: the project of the files' folder, else global)",
+)
+@click.option(
+    "--as",
+    "as_",
+    type=click.Choice(["rule"]),
+    help="Instruction files as rules, bullets whole; rules stand in every brief",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would become what; write nothing")
 @json_option
 @click.pass_context
-def import_(ctx: click.Context, kind: str | None, path: Path | None, scope: str | None, as_: str | None, dry_run: bool, as_json: bool) -> int:
+def import_(
+    ctx: click.Context,
+    kind: str | None,
+    path: Path | None,
+    scope: str | None,
+    as_: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
     """Take in the memory of another tool. Importing twice changes nothing.
 
     Without KIND it lists what is on this computer. Kinds: claude-code, claude-md, agents-md, codex, hermes,
@@ -73,7 +90,9 @@ def import_(ctx: click.Context, kind: str | None, path: Path | None, scope: str 
     return status
 
 
-def _jobs(context: Context, found: list[Any], kind: str | None, path: Path | None) -> list[tuple[str, Path, Path | None]]:
+def _jobs(
+    context: Context, found: list[Any], kind: str | None, path: Path | None
+) -> list[tuple[str, Path, Path | None]]:
     from gitmem.imports import kinds
 
     if kind is not None and kind not in kinds.KINDS and path is None and (context.env.cwd / kind).exists():
@@ -100,7 +119,10 @@ def _guess(place: Path) -> str:
         return "jsonl"
     if place.is_dir() or name.endswith(".json"):
         return "decisions"
-    raise Usage(f"which kind is `{place.name}`?", ["git mem import KIND " + place.name, "git mem import -h lists the kinds"])
+    raise Usage(
+        f"which kind is `{place.name}`?",
+        ["git mem import KIND " + place.name, "git mem import -h lists the kinds"],
+    )
 
 
 def _scope_of(context: Context, place: str | Path) -> str | None:
@@ -116,9 +138,15 @@ def _again(context: Context) -> Context:
 
 def _list(context: Context, found: list[Any], as_json: bool) -> int:
     if as_json:
-        output.as_json([{"kind": one.kind, "path": str(one.path), "count": one.count, "note": one.note} for one in found])
+        output.as_json(
+            [{"kind": one.kind, "path": str(one.path), "count": one.count, "note": one.note} for one in found]
+        )
         return 0
-    rows = [(one.kind, f"{one.count} notes", home(one.path, context.env.home), one.note) for one in found if one.count or one.note]
+    rows = [
+        (one.kind, f"{one.count} notes", home(one.path, context.env.home), one.note)
+        for one in found
+        if one.count or one.note
+    ]
     output.answer(output.table(rows))
     if not rows:
         output.say("nothing to import was found on this computer")
@@ -150,7 +178,9 @@ def _report(context: Context, kind: str, path: Path, reading: Any, done: Any, *,
     if done.plan.new_projects:
         verb = "would register" if dry_run else "registered"
         names = sorted(done.plan.new_projects)
-        output.say(f"  {verb} {len(names)} project{'s' if len(names) != 1 else ''}: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}")
+        output.say(
+            f"  {verb} {len(names)} project{'s' if len(names) != 1 else ''}: {', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
+        )
     if done.commit:
         for one in done.ids if len(done.ids) <= 200 else ():
             output.answer(one + "\n")
@@ -168,7 +198,16 @@ def _as_dict(one: tuple[str, Path, Any, Any], dry_run: bool) -> dict[str, Any]:
         "commit": done.commit,
         "projects": sorted(done.plan.new_projects),
         "items": [
-            {"key": item.entry.key, "action": item.action, "id": item.card_id, "type": item.entry.type, "scope": item.scope, "conclusion": item.entry.conclusion, "reason": item.reason, "notes": list(item.notes)}
+            {
+                "key": item.entry.key,
+                "action": item.action,
+                "id": item.card_id,
+                "type": item.entry.type,
+                "scope": item.scope,
+                "conclusion": item.entry.conclusion,
+                "reason": item.reason,
+                "notes": list(item.notes),
+            }
             for item in done.plan.items
         ],
         "left_out": [{"key": left.key, "reason": left.reason} for left in reading.left_out],
@@ -185,5 +224,3 @@ def _index(context: Context) -> None:
     except Busy:
         pass
     detach.index(context.memory.root, context.env.vars)
-
-

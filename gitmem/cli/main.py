@@ -77,7 +77,9 @@ class Commands(click.Group):
         module = importlib.import_module(f"gitmem.cli.{entry[1]}")
         return getattr(module, entry[2])
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
         if name and name not in COMMANDS and not name.startswith("-"):
             meant = GUESSES.get(name) or _near(name)
@@ -104,7 +106,7 @@ def _near(name: str) -> str | None:
     cls=Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Examples:\n\n\b\n  git mem init\n  git mem add \"Use pnpm here, never npm\"\n  git mem search package manager\n  git mem connect claude-code",
+    epilog='Examples:\n\n\b\n  git mem init\n  git mem add "Use pnpm here, never npm"\n  git mem search package manager\n  git mem connect claude-code',
 )
 @click.option("--repo", metavar="DIR", help="Work with the memory in DIR")
 @click.version_option(__version__, "-V", "--version", prog_name="git-mem", message="%(prog)s %(version)s")
@@ -122,7 +124,9 @@ def run(args: Sequence[str]) -> int:
     """Run one command line; the exit code."""
     _utf8()
     try:
-        result = git_mem.main(args=list(args), prog_name="git mem", complete_var="_GIT_MEM_COMPLETE", standalone_mode=False)
+        result = git_mem.main(
+            args=list(args), prog_name="git mem", complete_var="_GIT_MEM_COMPLETE", standalone_mode=False
+        )
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as done:
         return done.exit_code
@@ -146,7 +150,12 @@ def run(args: Sequence[str]) -> int:
         import errno
 
         if error.errno in (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT):
-            output.error(MemError(f"{error.strerror}: `{error.filename or ''}`", ["free some space or fix the permissions, then try again"]))
+            output.error(
+                MemError(
+                    f"{error.strerror}: `{error.filename or ''}`",
+                    ["free some space or fix the permissions, then try again"],
+                )
+            )
             return 1
         raise
 

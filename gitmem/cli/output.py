@@ -61,10 +61,14 @@ def table(rows: list[tuple[str, ...]], indent: str = "") -> str:
     """Rows with their columns lined up; wide characters count twice. The last column runs free."""
     if not rows:
         return ""
-    widths = [max(width(row[i]) for row in rows if i < len(row)) for i in range(max(len(row) for row in rows))]
+    widths = [
+        max(width(row[i]) for row in rows if i < len(row)) for i in range(max(len(row) for row in rows))
+    ]
     lines = []
     for row in rows:
-        cells = [cell + " " * (widths[i] - width(cell)) if i < len(row) - 1 else cell for i, cell in enumerate(row)]
+        cells = [
+            cell + " " * (widths[i] - width(cell)) if i < len(row) - 1 else cell for i, cell in enumerate(row)
+        ]
         lines.append((indent + "  ".join(cells)).rstrip())
     return "\n".join(lines) + "\n"
 
@@ -73,7 +77,9 @@ def width(text: str) -> int:
     """Columns that a text takes on a terminal."""
     import unicodedata
 
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )
 
 
 def progress(stream: IO[str] = sys.stderr) -> Callable[[str, int, int], None] | None:

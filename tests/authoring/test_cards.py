@@ -286,3 +286,17 @@ def test_a_prefix_names_one_card_or_says_what_it_fits(me):
             authoring.resolve(catalogue, "zzzzzzz")
     finally:
         catalogue.close()
+
+
+def test_an_agent_s_quote_takes_its_session_from_the_host(run, demo_memory):
+    ran = run(
+        "add",
+        "Answers are short",
+        "--quote",
+        "please keep your answers short",
+        env={"CODEX_THREAD_ID": "01a1f778-304a"},
+        process=True,
+    )
+    assert ran.code == 0, ran.err
+    written = demo_memory.git.run("show", "--format=", demo_memory.branch).text()
+    assert "+session: 01a1f778-304a" in written and "+Mem-Session" not in written
