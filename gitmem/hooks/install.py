@@ -11,12 +11,14 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote, split
 
 from gitmem import resources
 from gitmem.errors import Refused
+from gitmem.git import locate, lock
 from gitmem.hooks import elsewhere
 
 HOOKS = ("pre-commit", "commit-msg", "pre-merge-commit", "pre-push", "post-merge")
@@ -96,7 +98,8 @@ def install(
         return InstallReport(untouched, words, hints)
     try:
         hooks.mkdir(exist_ok=True)
-        changes = tuple(_install_one(hooks, name, python) for name in names)
+        with _alone(git_common_dir):
+            changes = tuple(_install_one(hooks, name, python) for name in names)
     except OSError as error:
         raise Refused(f"cannot write hooks in `{hooks}`: {error.strerror or error}") from error
     twice = [str(change.kept) for change in changes if change.action == "left alone"]
@@ -117,18 +120,28 @@ def uninstall(git_common_dir: Path) -> tuple[HookChange, ...]:
     if hooks.is_symlink() or not hooks.is_dir():
         return ()
     try:
-        files = sorted(path for path in hooks.iterdir() if not path.name.endswith(KEPT_SUFFIX))
-        changes = [_uninstall_one(path) for path in files if _is_ours(path)]
-        # Somebody deleted our hook by hand: the one we keep for them still comes back.
-        for kept in sorted(hooks.glob(f"*{KEPT_SUFFIX}")):
-            path = kept.with_name(kept.name.removesuffix(KEPT_SUFFIX))
-            if not os.path.lexists(path):
-                changes.append(_uninstall_one(path))
-            elif not any(change.path == path for change in changes):
-                note = f"another hook took the place of ours; the earlier one is `{kept}`"
-                changes.append(HookChange(path.name, "left alone", path, kept, note))
+        with _alone(git_common_dir):
+            return _uninstall_all(hooks)
     except OSError as error:
         raise Refused(f"cannot write hooks in `{hooks}`: {error.strerror or error}") from error
+
+
+def _alone(git_common_dir: Path) -> AbstractContextManager[None]:
+    """One at a time: two that move the same earlier hook aside at once would lose it."""
+    return lock.held(git_common_dir / locate.STATE / "hooks.lock", 30.0, "the hooks folder")
+
+
+def _uninstall_all(hooks: Path) -> tuple[HookChange, ...]:
+    files = sorted(path for path in hooks.iterdir() if not path.name.endswith(KEPT_SUFFIX))
+    changes = [_uninstall_one(path) for path in files if _is_ours(path)]
+    # Somebody deleted our hook by hand: the one we keep for them still comes back.
+    for kept in sorted(hooks.glob(f"*{KEPT_SUFFIX}")):
+        path = kept.with_name(kept.name.removesuffix(KEPT_SUFFIX))
+        if not os.path.lexists(path):
+            changes.append(_uninstall_one(path))
+        elif not any(change.path == path for change in changes):
+            note = f"another hook took the place of ours; the earlier one is `{kept}`"
+            changes.append(HookChange(path.name, "left alone", path, kept, note))
     return tuple(changes)
 
 
