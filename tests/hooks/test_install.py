@@ -640,14 +640,22 @@ def test_nothing_is_written_through_a_hooks_folder_that_is_a_link(world):
     assert snapshot(shared) == before
 
 
-def test_only_the_hooks_folder_is_written(world):
+def test_only_the_hooks_folder_and_our_own_lock_are_written(world):
     world.foreign("pre-commit")
-    before = {name: entry for name, entry in snapshot(world.tmp).items() if "/hooks/" not in name}
+
+    def others() -> dict:
+        return {
+            name: entry
+            for name, entry in snapshot(world.tmp).items()
+            if "/hooks/" not in name and "/git-mem" not in name
+        }
+
+    before = others()
     world.install()
     world.install(str(world.tmp / "nowhere"))
     uninstall(world.common)
-    after = {name: entry for name, entry in snapshot(world.tmp).items() if "/hooks/" not in name}
-    assert after == before
+    assert others() == before
+    assert [path.name for path in (world.common / "git-mem").iterdir()] == ["hooks.lock"]
 
 
 # How hooks stand
