@@ -134,9 +134,11 @@ def world(tmp_path: Path) -> World:
 
 
 def snapshot(folder: Path) -> dict[str, tuple]:
-    """Type, mode and content of everything below a folder."""
+    """Type, mode and content of everything below a folder, but for our own local state."""
     found = {}
     for path in sorted(folder.rglob("*")):
+        if "git-mem" in path.parts:
+            continue
         info = path.lstat()
         content = os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else ""
         found[str(path.relative_to(folder))] = (stat.filemode(info.st_mode), content)
