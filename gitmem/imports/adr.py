@@ -6,8 +6,8 @@ import re
 
 from gitmem.imports import lenient
 from gitmem.imports.blocks import without_comments
-from gitmem.imports.decisions import Record
 from gitmem.imports.entry import one_line, says_something
+from gitmem.imports.record import Record
 
 _TITLE = re.compile(r"^#\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _SETEXT = re.compile(r"^(\S.*)\n=+\s*$", re.MULTILINE)

@@ -9,31 +9,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gitmem.errors import FormatError
-from gitmem.imports import dates
+from gitmem.imports import adr, dates
 from gitmem.imports.entry import NEVER, Entry, LeftOut, Reading, make, one_line, says_something, tidy
+from gitmem.imports.record import Record
 
 _ENDED = re.compile(
     r"(reject|withdraw|deferr|declin|abandon|cancel|won'?t|否决|拒绝|撤回|搁置|推迟|放弃)", re.IGNORECASE
 )
 _REPLACED = re.compile(r"(supersed|replac|remov|obsolet|deprecat|取代|废弃|废止|替代)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One decision as its file tells it. `superseded_by` and `supersedes` hold ids of records."""
-
-    id: str
-    title: str
-    text: str = ""
-    project: str | None = None
-    status: str = ""
-    created: str = ""
-    superseded_by: tuple[str, ...] = ()
-    supersedes: tuple[str, ...] = ()
 
 
 def read_json(data: bytes, name: str = "the file") -> Reading:
@@ -56,8 +43,6 @@ def read_json(data: bytes, name: str = "the file") -> Reading:
 
 def read_markdown(files: Mapping[str, bytes], project: str | None = None) -> Reading:
     """Records of a folder, given as path below it -> content; the file's name without `.md` is its id."""
-    from gitmem.imports import adr
-
     records: list[Record] = []
     left_out: list[LeftOut] = []
     for name, data in sorted(files.items()):

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from gitmem.errors import FormatError
-from gitmem.model import frontmatter, ids, when
+from gitmem.model import frontmatter, ids, layers, when
 from gitmem.model import schema as schemas
 from gitmem.resources import schema
 
@@ -121,8 +121,6 @@ def _beyond_schema(meta: dict[str, Any], document: frontmatter.Document):
             except ValueError:
                 yield Fault(document.line((key,)), f"`{key}` is `{meta[key]}`, a day that does not exist")
     if "retracts" not in meta and "corroborates" not in meta and "conclusion" not in meta:
-        from gitmem.model import layers
-
         sentence = layers.first_sentence(document.body)
         if not sentence:
             yield Fault(1, "`conclusion` is missing and the body is empty", "add a line `conclusion: …`")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING
 
-from gitmem.model.card import Card
+if TYPE_CHECKING:
+    from gitmem.model.card import Card
 
 L1_BYTES = 600
 CHUNK_BYTES = 1500
