@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 READMES = ("README.md", "README.zh.md")
 # Commands that do not exist yet. Only a section whose heading is one of `LATER` may name them.
 NOT_YET = frozenset(
-    {"learn", "sync", "forget", "clone", "uninstall", "inbox", "consolidate", "capture", "distil", "review"}
+    {"learn", "sync", "forget", "clone", "uninstall", "inbox", "consolidate", "distil", "review"}
 )
 LATER = ("Not yet", "还没有")
 

@@ -26,8 +26,8 @@ A command that writes prints the ids it made on stdout, one a line, and everythi
 | exit code | meaning |
 |---|---|
 | 0 | done, also when there was nothing to say |
-| 1 | refused, or a check failed |
-| 2 | wrong usage |
+| 1 | refused, or a check failed; also a name that the memory does not know: of a card, project, type, scope, profile or agent |
+| 2 | a command line that makes no sense: an unknown command or option, a missing argument, a value of no known form |
 | 3 | busy, try again |
 | 128 | no memory, or git failed |
 """

@@ -20,9 +20,12 @@ from gitmem.model import card as cards
 from gitmem.model import ids, live, when
 from gitmem.model import source as sources
 from gitmem.model.card import Card, Evidence
+from gitmem.model.layers import shorten
 from gitmem.model.registry import covers
 
 NEAR = 0.7
+# As many ids as `schemas/card.json` lets one edge name.
+MAX_TARGETS = 50
 USER_ONLY = ("preference", "convention", "habit")
 
 
@@ -78,6 +81,7 @@ def add(context: Context, wish: Wish, project: str | None) -> Done:
     """
     if not " ".join(wish.conclusion.split()):
         raise Usage("there is nothing to remember", ['git mem add "Use pnpm here, never npm"'])
+    _whole((wish.conclusion, wish.body, wish.quote or "", wish.session or "", *wish.also, *wish.tags))
     if not context.caller.person and wish.session is None and context.env.session:
         wish = replace(wish, session=context.env.session)
     if wish.quote is not None and not wish.session and not context.caller.person:
@@ -111,6 +115,16 @@ def add(context: Context, wish: Wish, project: str | None) -> Done:
 
     done = commit(context, make)
     return Done(result[0].card, done[0] if done else None, result[0].similar)
+
+
+def _whole(texts: Sequence[str]) -> None:
+    """Refuse what cannot be written in UTF-8: halves of characters, from bytes that were none."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            shown = shorten(" ".join(text.encode("utf-8", "replace").decode().split()), 60)
+            raise Usage(f"`{shown}` has bytes that are not UTF-8, nothing written") from None
 
 
 def _compose(
@@ -243,7 +257,8 @@ def _follow(context: Context, catalogue: Catalogue, item: Item) -> Item:
 def retract(
     context: Context, targets: Sequence[str], reason: str, action: str = "retract"
 ) -> tuple[list[Card], Written]:
-    """Take cards back; they stay in history. One retraction a scope, all in one commit."""
+    """Take cards back; they stay in history. A retraction for every scope and 50 cards, all in one commit."""
+    _whole((reason,))
     result: list[Card] = []
 
     def make(here: Context) -> Change:
@@ -264,7 +279,7 @@ def retract(
 def retraction(
     context: Context, facts: Sequence[live.Facts], reason: str, action: str
 ) -> tuple[Change, list[Card]]:
-    """The change that retracts cards."""
+    """The change that retracts cards; one retraction names at most `MAX_TARGETS` of one scope."""
     stamp = when.stamp(context.utc())
     author = author_email(context.memory) if context.caller.person else context.caller.name
     made = []
@@ -272,15 +287,16 @@ def retraction(
         if not covers(context.caller.write, scope):
             raise Refused(f"`{context.caller.name}` may not write in `{scope}`")
         targets = tuple(dict.fromkeys(one.id for one in facts if one.scope == scope))
-        made.append(
+        made.extend(
             Card(
                 id=ids.new_id(context.random_bits),
                 scope=scope,
                 created=stamp,
                 author=author,
-                retracts=targets,
+                retracts=targets[first : first + MAX_TARGETS],
                 body=_body(reason),
             )
+            for first in range(0, len(targets), MAX_TARGETS)
         )
     files = {cards.card_path(card): cards.dump(card) for card in made}
     what = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -80,7 +81,7 @@ def commit(context: Context, make: Callable[[Context], Change | None]) -> tuple[
 
 def _corpus(context: Context) -> Catalogue | None:
     """The cards of the parent, from the index when it speaks of exactly that tree."""
-    found = catalogue.open_for_reading(context.memory.state)
+    found = catalogue.open_for_reading(context.memory.state, whole=True)
     if (
         found is not None
         and found.tree == context.memory.tree
@@ -96,24 +97,31 @@ def cards_now(context: Context) -> Catalogue:
     """The catalogue at the memory's tip; words and vectors may lag behind.
 
     A builder at work, which may take minutes over vectors, is not waited for: then a copy in this process alone is
-    brought up to date.
+    brought up to date. So it is where the index cannot be written. A damaged one is made anew first: what this returns
+    was looked at whole.
     """
-    if not build.ensure(context.memory, context.registry, vectors_too=False):
-        try:
-            build.build(context.memory, context.registry, wait_s=1.0, with_vectors=False)
-        except Busy:
-            return _copy_at_tip(context)
-    found = catalogue.open_for_reading(context.memory.state)
-    if found is None:
-        raise Refused("the index cannot be read", ["git mem index --rebuild"])
-    return found
+    memory, registry = context.memory, context.registry
+    for attempt in (1, 2):
+        if attempt == 2 or not build.ensure(memory, registry, vectors_too=False):
+            try:
+                build.build(memory, registry, wait_s=1.0, with_vectors=False)
+            except (Busy, OSError, sqlite3.Error):
+                return _copy_at_tip(context)
+        found = catalogue.open_for_reading(memory.state, whole=True)
+        if found is not None and _at_tip(found, memory):
+            return found
+        if found is not None:
+            found.close()
+    return _copy_at_tip(context)
+
+
+def _at_tip(found: Catalogue, memory: Memory) -> bool:
+    return found.tree == (memory.tree or "") and found.meta("registry") == (memory.registry_tree or "")
 
 
 def _copy_at_tip(context: Context) -> Catalogue:
-    import sqlite3
-
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    stored = catalogue.open_for_reading(context.memory.state)
+    stored = catalogue.open_for_reading(context.memory.state, whole=True)
     if stored is not None:
         stored.db.backup(connection)
         stored.close()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from gitmem import resources
 from gitmem.config import Env
@@ -63,7 +64,7 @@ def init(env: Env, place: Path, branch: str | None = None) -> Made:
         if branch and branch != found.branch:
             raise Refused(
                 f"`{place}` is a memory already, on the branch `{found.branch}`",
-                [f"git -C {place} config mem.branch {branch}"],
+                [f"git -C {quote(str(place))} config mem.branch {quote(branch)}"],
             )
         default, other = _default(env, place)
         return Made(found, None, default, other)
@@ -93,7 +94,11 @@ def _repository(place: Path, env: Env) -> Memory | None:
 
 def _refuse_full(place: Path, found: Memory | None, explicit: bool) -> None:
     """A folder that is in use stays as it is."""
-    aside = f"git mem init {place}-memory" if explicit else "git mem init DIR, with another folder"
+    aside = (
+        f"git mem init {quote(f'{place}-memory')}" if explicit else "git mem init DIR, with another folder"
+    )
+    if found is not None and (gone := locate.moved(found)):
+        raise gone
     if found is not None and found.git.run("rev-list", "-n", "1", "--all", check=False).text():
         raise Refused(
             f"`{place}` is a git repository with commits of its own and no memory on `{found.branch}`, nothing changed",

@@ -17,6 +17,7 @@ from gitmem.git.run import Git
 from gitmem.git.write import Written
 from gitmem.model.card import RESERVED_SCOPES
 from gitmem.model.registry import Agent, Project
+from gitmem.whereabouts import folders as registered_folders
 from gitmem.whereabouts import normal_remote
 
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\Z")
@@ -45,8 +46,15 @@ def add_project(
     place = paths[0].expanduser() if paths else context.env.cwd
     here = surroundings(place, context.memory) if place.is_dir() else None
     own_folder, own_remotes = here if here else (None, [])
+    owner = _owner(context, paths[0].expanduser().absolute() if paths else own_folder)
+    if project is None and owner is not None:
+        project = owner
     if project is None:
         if own_folder is None and not paths:
+            if place.is_dir() and inside(context.memory, place):
+                raise Refused(
+                    "this is the memory itself, and no project", ["git mem project add ID --path DIR"]
+                )
             raise Refused("this folder is no git repository", ["git mem project add ID --path DIR"])
         project = _unused_id(project_id((own_folder or place).name), own_remotes, context)
     if not _ID.match(project) or project in RESERVED_SCOPES:
@@ -60,6 +68,16 @@ def add_project(
             ],
         )
     folders = [path.expanduser().absolute() for path in paths] or ([own_folder] if own_folder else [])
+    for folder in folders:
+        other = _owner(context, folder)
+        if other is not None and other != project:
+            raise Refused(
+                f"`{folder}` belongs to project `{other}`",
+                [
+                    f"git mem project add {other} --alias {project}",
+                    f"git mem project add {project} --path DIR, with another folder",
+                ],
+            )
     found = [normal_remote(remote) for remote in remotes] or own_remotes[:1]
     taken = {
         remote: one.id
@@ -246,6 +264,26 @@ def surroundings(cwd: Path, memory: Memory) -> tuple[Path, list[str]] | None:
     )
     main = common.parent if common.name == ".git" else top
     return main, [normal_remote(url) for _, url in pairs]
+
+
+def inside(memory: Memory, place: Path) -> bool:
+    """Whether a folder is the memory's own, in any of its work trees."""
+    found = Git(place, memory.git.env).run(
+        "rev-parse", "--path-format=absolute", "--git-common-dir", check=False
+    )
+    return found.code == 0 and Path(found.text()) == memory.common_dir
+
+
+def _owner(context: Context, folder: Path | None) -> str | None:
+    """The project that exactly this folder is registered for on this computer."""
+    if folder is None:
+        return None
+    for name, places in registered_folders(context.memory).items():
+        if name in context.registry.projects and any(
+            Path(place).expanduser().resolve() == folder.resolve() for place in places
+        ):
+            return name
+    return None
 
 
 def _unused_id(base: str, remotes: Sequence[str], context: Context) -> str:

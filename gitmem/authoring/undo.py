@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from shlex import quote
 
 from gitmem.authoring.cards import retraction
 from gitmem.authoring.commit import Change, cards_now, commit
@@ -13,16 +14,22 @@ from gitmem.git import objects
 from gitmem.git.write import Written
 from gitmem.model import ids
 from gitmem.model.card import Card
+from gitmem.model.registry import Agent
 
-_SEARCH = 200
+_SEARCH = 5000
+_AGENTS = "registry/agents.yaml"
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The commit that was taken back, its subject, the cards and files that were."""
+    """The commit that was taken back, its subject, the cards and files that were.
+
+    `action`: what it was, as in its trailer; `undo` when an undo was taken back.
+    """
 
     commit: str
     subject: str
+    action: str
     cards: tuple[str, ...]
     files: tuple[str, ...]
     retractions: tuple[Card, ...]
@@ -32,8 +39,11 @@ class Undone:
 def undo(context: Context, commit_name: str | None = None) -> Undone:
     """Take back the caller's own last write, or the named commit.
 
+    The last write may itself be an undo; then what it took back holds again.
+
     Raises:
-        Refused: there is none, it was taken back already, or it is somebody else's (for agents).
+        Refused: there is none, it was taken back already, it is somebody else's (for agents), or a host's
+            connection stands on it.
     """
     target = _named(context, commit_name) if commit_name else _last_own(context)
     subject = context.memory.git.run("log", "-1", "--format=%s", target).text()
@@ -47,6 +57,8 @@ def undo(context: Context, commit_name: str | None = None) -> Undone:
         context.caller.agent or context.caller.host
     ):
         raise Refused(f"`{target[:7]}` is not a write of `{context.caller.name}`")
+    _refuse_connected(context, parents[0], target, changes)
+    action = _trailer(context, target, "Mem-Action")
     made: dict[str, tuple] = {}
 
     def make(here: Context) -> Change:
@@ -77,7 +89,7 @@ def undo(context: Context, commit_name: str | None = None) -> Undone:
             made["retractions"] = tuple(retractions)
             return Change(
                 files,
-                f"mem: undo: {subject}",
+                _subject(subject),
                 "undo",
                 [card.id for card in retractions],
                 trailers=[("Mem-Undo", target)],
@@ -87,7 +99,47 @@ def undo(context: Context, commit_name: str | None = None) -> Undone:
 
     done = commit(context, make)
     assert done is not None
-    return Undone(target, subject, made["cards"], made["files"], made["retractions"], done[0])
+    return Undone(target, subject, action, made["cards"], made["files"], made["retractions"], done[0])
+
+
+def _subject(subject: str) -> str:
+    """`mem: undo: …`, and `mem: redo: …` for an undo that is taken back."""
+    for was, now in (("mem: undo: ", "mem: redo: "), ("mem: redo: ", "mem: undo: ")):
+        if subject.startswith(was):
+            return now + subject.removeprefix(was)
+    return f"mem: undo: {subject}"
+
+
+def _refuse_connected(context: Context, parent: str, target: str, changes: list[objects.Change]) -> None:
+    """An agent that a host is on this computer cannot be taken back from under it.
+
+    Raises:
+        Refused: without the commit a connected host's agent is gone, revoked, or has another token.
+    """
+    if not any(change.path == _AGENTS for change in changes):
+        return
+    before, after = _agents(context, parent), _agents(context, target)
+    for key, found in context.memory.config.items():
+        if not (key.startswith("mem.host.") and key.endswith(".agent")) or not found:
+            continue
+        host, was, is_ = key[len("mem.host.") : -len(".agent")], before.get(found[-1]), after.get(found[-1])
+        if is_ is None or is_ == was or is_.status != "active":
+            continue
+        if was is None or was.status != "active" or was.token_sha256 != is_.token_sha256:
+            raise Refused(
+                f"`{target[:7]}` registered the agent `{found[-1]}`, which the connection of `{host}` stands on",
+                [f"git mem disconnect {host}", "an earlier write: git mem log, then git mem undo COMMIT"],
+            )
+
+
+def _agents(context: Context, commit: str) -> dict[str, Agent]:
+    from gitmem.registry import load
+
+    def blob(path: str) -> bytes | None:
+        found = context.memory.git.run("cat-file", "blob", f"{commit}:{path}", check=False)
+        return found.out if path == _AGENTS and found.code == 0 else None
+
+    return load.from_entries(blob).agents
 
 
 def _old_texts(context: Context, changes: list[objects.Change]) -> dict[str, bytes | None]:
@@ -102,7 +154,7 @@ def _old_texts(context: Context, changes: list[objects.Change]) -> dict[str, byt
         if now != (change.new.oid if change.new else ""):
             raise Refused(
                 f"`{change.path}` was changed again since",
-                [f"git -C {context.memory.root} log -p -- {change.path}"],
+                [f"git -C {quote(str(context.memory.root))} log -p -- {quote(change.path)}"],
             )
         found[change.path] = (
             context.memory.git.run("cat-file", "blob", change.old.oid).out if change.old else None
@@ -111,20 +163,16 @@ def _old_texts(context: Context, changes: list[objects.Change]) -> dict[str, byt
 
 
 def _last_own(context: Context) -> str:
-    """The newest write of this caller that was not taken back yet."""
+    """The newest write of this caller, an undo included."""
     log = context.memory.git.run(
-        "log", f"-{_SEARCH}", "-z", "--first-parent", "--format=%H%n%ae%n%(trailers:key=Mem-Action,valueonly,separator=%x2C)%n%(trailers:key=Mem-Agent,key=Mem-Host,valueonly,separator=%x2C)%n%(trailers:key=Mem-Undo,valueonly,separator=%x2C)", context.memory.ref,
+        "log", f"-{_SEARCH}", "-z", "--first-parent", "--format=%H%n%P%n%(trailers:key=Mem-Action,valueonly,separator=%x2C)%n%(trailers:key=Mem-Agent,key=Mem-Host,valueonly,separator=%x2C)", context.memory.ref,
     ).text()  # fmt: skip
-    undone: set[str] = set()
     for entry in log.split("\0"):
-        commit, _, action, agent, undo_of = (entry.split("\n") + [""] * 5)[:5]
-        if commit in undone:
-            # an undo that was undone takes nothing back
+        commit, parents, action, agent = (entry.split("\n") + [""] * 4)[:4]
+        # the commit that made the memory is nothing to take back
+        if not parents or not action or action == "forget":
             continue
-        if undo_of:
-            undone.add(undo_of)
-            continue
-        if action and action != "forget" and (agent or None) == (context.caller.agent or context.caller.host):
+        if (agent or None) == (context.caller.agent or context.caller.host):
             return commit
     raise Refused(
         f"there is no write of {'yours' if context.caller.person else context.caller.name} to take back",
@@ -143,18 +191,28 @@ def _named(context: Context, name: str) -> str:
             == 0
         ):
             return found.text()
-    hints = ["git mem log"]
-    if ids.normal_prefix(name):
-        hints.insert(0, f"to take back one card: git mem retract {name}")
+    if _is_card(context, name):
+        hints = [f"to take back one card: git mem retract {name}", "git mem log"]
+    else:
+        hints = ["your last write: git mem undo", "the ids of commits: git mem log"]
     raise Refused(f"no commit `{name}` in the memory", hints)
 
 
+def _is_card(context: Context, name: str) -> bool:
+    prefix = ids.normal_prefix(name)
+    if prefix is None:
+        return False
+    catalogue = cards_now(context)
+    try:
+        return any(context.caller.reads(item.scope) for item in catalogue.by_prefix(prefix))
+    finally:
+        catalogue.close()
+
+
 def _agent_of(context: Context, commit: str) -> str | None:
-    return (
-        context.memory.git.run(
-            "log", "-1", "--format=%(trailers:key=Mem-Agent,key=Mem-Host,valueonly)", commit
-        )
-        .text()
-        .strip()
-        or None
-    )
+    return _trailer(context, commit, "Mem-Agent,key=Mem-Host") or None
+
+
+def _trailer(context: Context, commit: str, key: str) -> str:
+    found = context.memory.git.run("log", "-1", f"--format=%(trailers:key={key},valueonly)", commit)
+    return found.text().strip()

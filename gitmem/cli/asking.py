@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
 
 from gitmem.cli import output
-from gitmem.cli.common import day, examples, json_option, open_context, project_here
+from gitmem.cli.common import (
+    day,
+    examples,
+    json_option,
+    note_branch,
+    open_context,
+    project_here,
+    standard_input,
+)
 from gitmem.context import Context
 from gitmem.errors import Refused, Usage
-from gitmem.model import ids
+from gitmem.model import ids, when
+from gitmem.model.layers import shorten
 from gitmem.recall import log
 from gitmem.recall.trace import Answer
 
@@ -180,7 +190,8 @@ def _nearest(found: Answer, text: str) -> None:
                 f"nothing to say: best card {ids.short(best.id)} at {best.relevance:.2f}, `{trace.profile}` speaks from {trace.threshold:.2f}{reason}"
             )
     words = " ".join(text.split()[:6])
-    output.say(f'hint: git mem search "{words[:60]}" asks without the gate')
+    if words:
+        output.say(output.aimed(f"hint: git mem search {quote(words[:60])} asks without the gate"))
 
 
 def _name_invalid(context: Context, found: Answer) -> None:
@@ -189,13 +200,7 @@ def _name_invalid(context: Context, found: Answer) -> None:
         return
     from gitmem.index import catalogue
 
-    opened = catalogue.open_for_reading(context.memory.state)
-    if opened is None:
-        return
-    try:
-        faults = opened.faults()
-    finally:
-        opened.close()
+    faults = catalogue.faults_of(context.memory.state)
     for path, line, message in faults[:5]:
         output.say(f"left out: {path}:{line}: {message}")
     if len(faults) > 5:
@@ -237,7 +242,7 @@ def search(
     context = open_context(ctx)
     if project and project not in context.registry.projects:
         raise Refused(f"no project `{project}`", ["git mem project list"])
-    text = sys.stdin.read() if words == ("-",) else " ".join(words)
+    text = standard_input(lenient=True) if words == ("-",) else " ".join(words)
     hits, degraded = find.search(
         context,
         text,
@@ -253,12 +258,20 @@ def search(
     if as_json:
         output.as_json({"query": text, "degraded": degraded, "hits": [hit.as_dict() for hit in hits]})
         return
+    told = False
     for hit in hits:
+        if hit.weak and not told:
+            told = True
+            output.say("near in meaning, without a word of yours:")
         state = "" if hit.status == "live" else f"{hit.status}: "
         output.answer(
             f"{ids.short(hit.id)}  {hit.type:<10}  {hit.scope:<12}  {day(hit.date)}  {state}{hit.l0}\n"
         )
-    if not hits:
+    behind = next((one for one in degraded if one.startswith("index ")), None)
+    if not hits and behind:
+        output.say(f"nothing found yet: the index covers {behind.removeprefix('index ')}; git mem index")
+        degraded = [one for one in degraded if one != behind]
+    elif not hits:
         output.say("no card found" + ("" if all_ else "; --all also looks at cards that no longer hold"))
     for reason in degraded:
         output.say(f"degraded: {reason}")
@@ -303,7 +316,7 @@ def _edit_brief(context: Context, project: str) -> None:
     if project not in context.registry.projects:
         raise Refused(f"no project `{project}`", ["git mem project list"])
     before = standing_text(context.memory.git, context.memory.tip, project)
-    after = click.edit(before, extension=".md") if sys.stdin.isatty() else sys.stdin.read()
+    after = click.edit(before, extension=".md") if sys.stdin.isatty() else standard_input()
     if after is None or after == before:
         raise Refused("nothing was changed, nothing saved")
     made = commit(
@@ -316,6 +329,7 @@ def _edit_brief(context: Context, project: str) -> None:
     )
     if made:
         output.say(f"brief of `{project}` saved, commit {made[0].commit[:7]}; undo: git mem undo")
+        note_branch(context)
 
 
 @click.command(epilog=examples("git mem why", "git mem why k3v9x2m"))
@@ -326,24 +340,47 @@ def why(ctx: click.Context, id: str | None, as_json: bool) -> None:
     """Explain the last automatic turn: what was asked, what was said, and why not more. With ID: what became of that card."""
     context = open_context(ctx)
     turn = log.read_last(context.memory.state)
+    silent = log.last_silent(context.memory.state, turn["at"] if turn else "")
     if turn is None:
         raise Refused(
-            "no automatic turn was answered here yet", ["git mem connect", 'git mem recall --explain "…"']
+            "no automatic turn was answered here yet",
+            ["git mem connect", 'git mem recall --explain "…"'],
+            [_silent(silent)] if silent else [],
         )
     if id:
         prefix = ids.normal_prefix(id)
         if prefix is None:
-            raise Usage(f"`{id}` is no card id", ["git mem search " + id])
+            raise Usage(f"`{id}` is no card id", ["git mem search " + quote(id)])
         turn = {**turn, "candidates": [one for one in turn["candidates"] if one["id"].startswith(prefix)]}
     if as_json:
-        output.as_json(turn)
+        kept = ("at", "agent", "trigger", "prompt")
+        output.as_json({**turn, "silent": {key: silent.get(key) for key in kept} if silent else None})
         return
+    if silent:
+        output.answer(f"{_silent(silent)}\n\nthe last turn that was looked at\n")
     output.answer(
-        f"turn      {turn['at']}, {turn['agent']} (`{turn['profile']}`)\nprompt    {' '.join(turn['prompt'].split())[:160]}\n"
+        f"turn      {_local(turn['at'])}, {turn['agent']} (`{turn['profile']}`)\nprompt    {' '.join(turn['prompt'].split())[:160]}\n"
     )
     if id and not turn["candidates"]:
         output.answer(f"card      {id} did not come near this prompt\n")
     output.answer(explain_trace(turn))
+
+
+def _silent(turn: dict[str, Any]) -> str:
+    """The last turn, which the trigger let pass, in one line."""
+    prompt = " ".join(str(turn.get("prompt") or "").split())
+    return (
+        f"last turn: silent, {turn.get('trigger')}; {_local(str(turn.get('at')))}, {turn.get('agent')}: "
+        f"{shorten(prompt, 80)}"
+    )
+
+
+def _local(at: str) -> str:
+    """A time of the log on this computer's clock."""
+    try:
+        return f"{when.parse(at).astimezone():%Y-%m-%d %H:%M:%S}"
+    except ValueError:
+        return at
 
 
 def _prompt(words: tuple[str, ...]) -> str:

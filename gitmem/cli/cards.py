@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shlex import quote as quoted
 
 import click
 
 from gitmem.authoring import cards as authoring
 from gitmem.authoring.cards import Done, Wish
 from gitmem.cli import output
-from gitmem.cli.common import examples, home, open_context, options, project_here
+from gitmem.cli.common import (
+    examples,
+    home,
+    note_branch,
+    open_context,
+    options,
+    project_here,
+    standard_input,
+)
 from gitmem.context import Context
 from gitmem.errors import Refused, Usage
 from gitmem.model import ids
@@ -90,8 +99,11 @@ def add(
         _expiry(expires),
         force,
     )
-    done = authoring.add(context, wish, project_here(context))
+    here = project_here(context)
+    done = authoring.add(context, wish, here)
     report(context, done)
+    if here is None and scope is None and not supersedes and done.written is not None:
+        _note_no_project(context)
 
 
 @click.command(epilog=examples("git mem new", "git mem new --scope web --type decision"))
@@ -106,7 +118,10 @@ def new(ctx: click.Context, type_: str | None, scope: str | None) -> None:
     conclusion, body = _split(text or "")
     if not conclusion:
         raise Refused("nothing was written down, nothing saved")
-    report(context, authoring.add(context, Wish(conclusion, type_, scope, body), project_here(context)))
+    here = project_here(context)
+    report(context, authoring.add(context, Wish(conclusion, type_, scope, body), here))
+    if here is None and scope is None:
+        _note_no_project(context)
 
 
 @click.command(epilog=examples("git mem edit k3v9x2m", 'git mem edit k3v9x2m "Use uv, also in containers"'))
@@ -179,7 +194,8 @@ def supersede(
     context = open_context(ctx)
     if len(args) == 1:
         raise Usage(
-            "supersede needs the card and what now holds", [f'git mem supersede {args[0]} "what now holds"']
+            "supersede needs the card and what now holds",
+            [f'git mem supersede {quoted(args[0])} "what now holds"'],
         )
     targets, words = list(args[:-1]), args[-1]
     wish = Wish(
@@ -196,7 +212,9 @@ def confirm(ctx: click.Context, id: str) -> None:
     context = open_context(ctx)
     done, item = authoring.confirm(context, id)
     output.answer(done.card.id + "\n")
-    output.say(f"confirmed {ids.short(item.id)}: {item.l0}")
+    assert done.written is not None
+    output.say(f"confirmed {ids.short(item.id)}: {item.l0}, commit {done.written.commit[:7]}")
+    _undo_line(context)
 
 
 @click.command(epilog=examples("git mem retract w8e6b1g", 'git mem retract w8e6b1g -m "the server is gone"'))
@@ -212,14 +230,18 @@ def retract(ctx: click.Context, ids_: tuple[str, ...], reason: str) -> None:
         output.say(
             f"retracted {', '.join(ids.short(target) for target in card.retracts)} in `{card.scope}`, commit {written.commit[:7]}"
         )
-    output.say("undo      git mem undo")
+    _undo_line(context)
 
 
 @click.command(epilog=examples("git mem undo", "git mem undo 9b21d04"))
 @click.argument("commit", required=False)
 @click.pass_context
 def undo(ctx: click.Context, commit: str | None) -> None:
-    """Take back your last write, or the write of COMMIT. Nothing is lost: undoing the undo brings it back."""
+    """Take back your last write, or the write of COMMIT. Nothing is lost: undoing the undo brings it back.
+
+    Your last write may itself be an undo, so a second `git mem undo` brings the card back, and a third takes it
+    back again. For an earlier write name its commit: git mem log.
+    """
     from gitmem.authoring.undo import undo as take_back
 
     context = open_context(ctx)
@@ -228,7 +250,27 @@ def undo(ctx: click.Context, commit: str | None) -> None:
         output.answer(card.id + "\n")
     what = [f"{len(done.cards)} card{'s' if len(done.cards) != 1 else ''}"] if done.cards else []
     what.extend(done.files)
-    output.say(f"took back {done.commit[:7]} {done.subject}: {', '.join(what)}")
+    kind = {"undo": "the undo ", "registry": "the settings of ", "brief": "the brief of "}.get(
+        done.action, ""
+    )
+    output.say(
+        f"took back {kind}{done.commit[:7]} {done.subject}: {', '.join(what)}, commit {done.written.commit[:7]}"
+    )
+    _undo_line(context)
+
+
+def _undo_line(context: Context) -> None:
+    """How to take back what was just written, and where it went if that is not to be seen."""
+    output.say(output.aimed("  undo        git mem undo"))
+    note_branch(context)
+
+
+def _note_no_project(context: Context) -> None:
+    """In a repository that nobody registered, a card goes everywhere: say how it would stay there."""
+    from gitmem.authoring.projects import surroundings
+
+    if context.caller.person and surroundings(context.env.cwd, context.memory) is not None:
+        output.say(output.aimed("note: this folder is no project yet: git mem project add"))
 
 
 def report(context: Context, done: Done) -> None:
@@ -248,11 +290,12 @@ def report(context: Context, done: Done) -> None:
         if card.scope in ("global", "personal") or card.supersedes
         else "wider       --scope global        "
     )
-    output.say(f"  {wider}undo   git mem undo" if wider else "  undo        git mem undo")
+    output.say(output.aimed(f"  {wider}undo   git mem undo" if wider else "  undo        git mem undo"))
     if card.supersedes and done.similar:
         output.say("  look        these say nearly the same and still hold:")
         for item in done.similar[:3]:
             output.say(f"              {ids.short(item.id)}  {item.l0}")
+    note_branch(context)
     for root in done.written.behind:
         output.say(
             f"note: git is busy in {home(root, context.env.home)}; its files follow with the next write"
@@ -305,13 +348,13 @@ def _needs_terminal(command: str, instead: str) -> None:
 
 def _words(words: tuple[str, ...], context: Context) -> str:
     if words == ("-",):
-        return sys.stdin.read().strip()
+        return standard_input().strip()
     text = " ".join(words)
     if len(words) == 1 and authoring.looks_like_file(text, Path(context.env.cwd)):
         raise Usage(
             f"`{text}` is the name of a file here",
             [
-                f"to take in the file: git mem import --dry-run {text}",
+                f"to take in the file: git mem import --dry-run {quoted(text)}",
                 f'to remember the words: git mem add "the file {text} …"',
             ],
         )
@@ -322,7 +365,7 @@ def _body(body: str | None, body_from: str | None) -> str:
     if body_from is not None:
         if body_from != "-":
             raise Usage("--body takes `-` alone, for standard input", ['git mem add "…" -m "the body"'])
-        return sys.stdin.read()
+        return standard_input()
     return body or ""
 
 

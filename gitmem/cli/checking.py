@@ -9,7 +9,7 @@ import click
 from gitmem import config, judge
 from gitmem.checks import problem as problems
 from gitmem.cli import output
-from gitmem.cli.common import examples, json_option, open_context
+from gitmem.cli.common import examples, json_option, note_other_memory, open_context
 from gitmem.errors import NoMemory, Usage
 from gitmem.git import locate
 from gitmem.git.locate import Memory
@@ -86,6 +86,8 @@ def check(
     if sum((staged, bool(range_), all_)) > 1:
         raise Usage("choose one of --staged, --range and --all")
     memory = _repository(ctx)
+    if not as_json:
+        note_other_memory(memory, config.from_process())
     git = judge.hook_git(memory.root, config.from_process().vars)
     if fix:
         _fix(memory, git)
@@ -101,7 +103,9 @@ def check(
     else:
         tree = memory.tip if memory.registry_tree else "HEAD" if _marked(git) else None
         if tree is None:
-            raise NoMemory(f"`{memory.root}` holds no memory on `{memory.branch}`", ["git mem init"])
+            raise locate.moved(memory) or NoMemory(
+                f"`{memory.root}` holds no memory on `{memory.branch}`", ["git mem init"]
+            )
         report = judge.check_tree(memory.git, tree, _reading(output.progress()))
     found = problems.only(report.problems, chosen)
     report = problems.Report(found, report.files, report.committing)
@@ -181,7 +185,7 @@ def index(ctx: click.Context, rebuild: bool, status_: bool, quiet: bool, as_json
         build.discard(memory)
     embedder = coverage.embedder_name(memory, registry)
     if status_:
-        found = catalogue.open_for_reading(memory.state)
+        found = catalogue.open_for_reading(memory.state, whole=True)
         state = coverage.coverage(found, embedder) if found else coverage.Coverage(0, 0, 0, embedder)
         fresh = found is not None and found.tree == memory.tree
     else:
@@ -223,6 +227,7 @@ def install_hooks(ctx: click.Context) -> int:
     from gitmem.hooks.place import install_into
 
     context = open_context(ctx)
+    note_other_memory(context.memory, context.env)
     report = install_into(context.memory)
     for change in report.changes:
         output.say(f"{change.name:<18} {change.action}{': ' + change.note if change.note else ''}")
@@ -241,6 +246,7 @@ def uninstall_hooks(ctx: click.Context) -> None:
     from gitmem.hooks import install
 
     context = open_context(ctx)
+    note_other_memory(context.memory, context.env)
     for change in install.uninstall(context.memory.common_dir):
         output.say(f"{change.name:<18} {change.action}{': ' + change.note if change.note else ''}")
 
@@ -254,6 +260,8 @@ def hooks_status(ctx: click.Context, as_json: bool) -> int:
 
     context = open_context(ctx)
     found = states(context.memory)
+    if not as_json:
+        note_other_memory(context.memory, context.env)
     if as_json:
         output.as_json(
             [

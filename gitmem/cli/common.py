@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
 
 from gitmem import config, context
+from gitmem.cli import output
+from gitmem.config import Env
 from gitmem.context import Context
-from gitmem.errors import Usage
+from gitmem.errors import MemError, Usage
+from gitmem.git.locate import Memory
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON; its schema is in schemas/")
 
@@ -67,6 +72,49 @@ def home(path: Path | str, env_home: Path | None) -> str:
 def examples(*lines: str) -> str:
     """A help text's examples, kept as they are."""
     return "Examples:\n\n\b\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def standard_input(lenient: bool = False) -> str:
+    """Everything on standard input, as text.
+
+    Raises:
+        Usage: it is not UTF-8; with `lenient` such bytes become U+FFFD.
+    """
+    data = sys.stdin.buffer.read()
+    try:
+        text = data.decode("utf-8", "replace" if lenient else "strict")
+    except UnicodeDecodeError as error:
+        raise Usage(f"standard input is not UTF-8 at byte {error.start}", ["iconv -t UTF-8"]) from None
+    return text.replace("\r\n", "\n")
+
+
+def note_branch(found: Context) -> None:
+    """After a write: say so when the memory's branch is not the one whose files lie there."""
+    memory = found.memory
+    if memory.bare:
+        return
+    head = memory.git.run("symbolic-ref", "-q", "--short", "HEAD", check=False).text()
+    if head != memory.branch:
+        what = f"`{head}` is" if head else "a single commit is"
+        output.say(
+            f"note: this went to `{memory.branch}`, which is not checked out in "
+            f"{home(memory.root, found.env.home)}: {what}"
+        )
+
+
+def note_other_memory(memory: Memory, env: Env) -> None:
+    """Say so when the folder we stand in is another memory than the one this command is about."""
+    from gitmem.git import locate
+
+    try:
+        here = locate.here(env)
+    except MemError:
+        return
+    if here is not None and here.registry_tree is not None and here.common_dir != memory.common_dir:
+        output.say(
+            f"note: this is about {home(memory.root, env.home)}; the folder here is another memory, "
+            f"for which: git mem --repo {quote(str(here.root))} …"
+        )
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 
 import click
 
@@ -123,14 +124,22 @@ def _connected_text(context: Context, one: Connected) -> str:
         )
     elif (words := examine.looks_elsewhere(context)) is not None:
         lines.append(
-            _line("  you", f"once: git config --global mem.repo '{context.memory.root}'   ({words})")
+            _line(
+                "  you", f"once: git config --global mem.repo {quote(str(context.memory.root))}   ({words})"
+            )
         )
     else:
         lines.append(
             _line(
                 "  tried",
-                "a sample prompt through the real hook: " + _tried(examine.trial(context, one.host)),
+                "a sample prompt through the real hook: "
+                + _tried(examine.trial(context, one.host))
+                + ("; Codex itself still waits for your trust" if one.host == "codex" and one.you else ""),
             )
+        )
+    if one.fresh:
+        lines.append(
+            _line("  note", f"{home(one.fresh, context.env.home)} was not there yet: written anyway")
         )
     lines += [_line("  you", words) for words in one.you]
     return "".join(lines)
@@ -145,7 +154,7 @@ def _tried(found: Trial) -> str:
     if found.answered:
         return f"answered, {pace}"
     return f"it ran, {pace}, and had nothing to say" + (
-        "" if found.asked else ": there is no card for it yet"
+        ": there is no card for it yet" if found.empty else ""
     )
 
 
@@ -158,17 +167,21 @@ def _when(profile: Profile) -> str:
 
 def _after(context: Context, done: Sequence[Connected]) -> str:
     """What it costs, what is read, how to keep something out, how to leave."""
-    profiles = [context.registry.profiles[one.agent.profile] for one in done]
-    most, brief = (
-        max(profile.max_bytes for profile in profiles),
-        max(profile.brief_bytes for profile in profiles),
-    )
+    doses: dict[tuple[int, int], list[str]] = {}
+    for one in done:
+        profile = context.registry.profiles[one.agent.profile]
+        doses.setdefault((profile.brief_bytes, profile.max_bytes), []).append(one.host)
+    costs = [
+        _line(
+            "costs",
+            (f"{', '.join(hosts)}: " if len(doses) > 1 else "")
+            + f"the brief once a session (at most {brief} bytes); at most {most} bytes on a prompt it answers, none on the others",
+        )
+        for (brief, most), hosts in doses.items()
+    ]
     return "".join(
         (
-            _line(
-                "costs",
-                f"the brief once a session (at most {brief} bytes); at most {most} bytes on a prompt it answers, none on the others",
-            ),
+            *costs,
             _line(
                 "reads",
                 "each prompt, to answer it; a log in the memory's .git keeps its beginning and where its session is stored; nothing leaves this computer",

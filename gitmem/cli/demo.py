@@ -9,6 +9,7 @@ import sys
 import tempfile
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -30,7 +31,7 @@ def demo(keep: bool) -> int:
         return _Stage(room).play()
     finally:
         if keep:
-            output.say(f"kept in {room}; try: git mem --repo {room / 'memory'} search uv")
+            output.say(f"kept in {room}; try: git mem --repo {quote(str(room / 'memory'))} search uv")
         else:
             shutil.rmtree(room, ignore_errors=True)
 
@@ -177,7 +178,7 @@ class _Stage:
         )
         text = card.read_text(encoding="utf-8")
         old_id = card.stem[-ids.LENGTH :]
-        new_id = ("z" if old_id[0] != "z" else "y") + old_id[1:]
+        new_id = world.demo_id("a card with a wrong quote")
         lines = text.replace(f"id: {old_id}", f"id: {new_id}", 1).split("\n")
         at = next(i for i, line in enumerate(lines) if line.strip().startswith("quote:"))
         middle = lines[at].index("quote:") + 8 + (len(lines[at]) - lines[at].index("quote:") - 8) // 2

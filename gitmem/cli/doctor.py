@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +12,7 @@ import click
 
 from gitmem import config
 from gitmem.cli import output
-from gitmem.cli.common import examples, json_option, open_context
+from gitmem.cli.common import examples, json_option, note_other_memory, open_context
 from gitmem.context import Context
 from gitmem.errors import MemError
 from gitmem.health.finding import FIX, LOOK, OK, Finding
@@ -48,6 +49,7 @@ def doctor(ctx: click.Context, as_json: bool) -> int:
     if context is not None:
         found = [*_memory(context), *found]
     found.extend(_looked("command", lambda: command.findings(env)))
+    found.extend(_looked("hooks", lambda: _failures(env)))
     fix, look = (sum(one.level == level for one in found) for level in (FIX, LOOK))
     if as_json:
         memory = str(context.memory.root) if context else None
@@ -58,6 +60,8 @@ def doctor(ctx: click.Context, as_json: bool) -> int:
         output.answer(
             rows(_merged(found)) + (f"{fix} to fix, {look} to look at\n" if fix or look else "all is well\n")
         )
+        if context is not None:
+            note_other_memory(context.memory, context.env)
     return 1 if fix else 0
 
 
@@ -80,7 +84,7 @@ def _looked(area: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
     """What a look found; a look that fails is a finding too, and the others go on."""
     try:
         return list(look())
-    except (MemError, OSError, ValueError) as error:
+    except (MemError, OSError, ValueError, sqlite3.Error) as error:
         words = error.message if isinstance(error, MemError) else f"{type(error).__name__}: {error}"
         hint = error.hints[0] if isinstance(error, MemError) and error.hints else "git mem index --rebuild"
         return [Finding(FIX, "look-failed", area, f"could not be looked at: {words}", hint)]
@@ -112,6 +116,15 @@ def _hooks(context: Context) -> Iterable[Finding]:
     return hooks.findings(context.env, trees, {tree: aside for tree, _, aside in looked if aside})
 
 
+def _failures(env: config.Env) -> Iterable[Finding]:
+    from datetime import UTC, datetime
+
+    from gitmem.health import hosts
+    from gitmem.hosts import hook
+
+    return hosts.unrecorded(hook.fallback(env), env, datetime.now(UTC))
+
+
 def _connected(context: Context) -> list[tuple[str, str]]:
     """Hosts that are connected to this memory, and as whom."""
     from gitmem.hosts import connect
@@ -136,7 +149,7 @@ def rows(found: Sequence[Finding]) -> str:
         coloured = output.style(level, {OK: "green", FIX: "red", LOOK: "yellow"}[one.level])
         lines.append(f"{coloured}  {one.area}{' ' * (width - output.width(one.area))}  {one.words}")
         if one.mend:
-            lines.append(" " * (width + 8) + one.mend)
+            lines.append(" " * (width + 8) + output.aimed(one.mend))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -151,4 +164,4 @@ def _merged(found: Sequence[Finding]) -> list[Finding]:
 
 
 def _as_dict(one: Finding) -> dict[str, Any]:
-    return {**asdict(one), "cards": list(one.cards)}
+    return {**asdict(one), "mend": output.aimed(one.mend), "cards": list(one.cards)}

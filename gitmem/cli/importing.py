@@ -11,7 +11,7 @@ import click
 
 from gitmem import detach
 from gitmem.cli import output
-from gitmem.cli.common import examples, home, json_option, open_context, project_here
+from gitmem.cli.common import examples, home, json_option, note_branch, open_context, project_here
 from gitmem.context import Context, author_email
 from gitmem.errors import Busy, Refused, Usage
 
@@ -184,7 +184,10 @@ def _report(context: Context, kind: str, path: Path, reading: Any, done: Any, *,
     if done.commit:
         for one in done.ids if len(done.ids) <= 200 else ():
             output.answer(one + "\n")
-        output.say(f"  commit {done.commit[:7]}: {len(done.ids)} cards; undo: git mem undo {done.commit[:7]}")
+        output.say(
+            f"  commit {done.commit[:7]}: {len(done.ids)} card{'s' if len(done.ids) != 1 else ''}; undo: {output.aimed('git mem undo')} {done.commit[:7]}"
+        )
+        note_branch(context)
     elif dry_run:
         output.say("  nothing was written; without --dry-run it is")
 

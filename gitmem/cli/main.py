@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from gitmem import __version__
-from gitmem.cli import output
+from gitmem.cli import arguments, output
 from gitmem.errors import MemError
 
 EVERYDAY, OTHER, PLUMBING = "Everyday", "Others", "Plumbing"
@@ -47,6 +47,7 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
     "completion": (OTHER, "helping", "completion", "Print shell completion"),
     "demo": (OTHER, "demo", "demo", "Show what it does, in a temporary folder"),
     "help": (OTHER, "helping", "help_", "Explain a topic or a command"),
+    "capture": (PLUMBING, "capturing", "capture", "Take in conversations that ended, for learning"),
     "index": (PLUMBING, "checking", "index", "Bring the index up to date"),
     "hook": (PLUMBING, "connecting", "hook", "Answer one event of a host"),
     "hooks": (PLUMBING, "checking", "hooks", "Install, inspect and run the memory's git hooks"),
@@ -75,7 +76,9 @@ class Commands(click.Group):
         if entry is None:
             return None
         module = importlib.import_module(f"gitmem.cli.{entry[1]}")
-        return getattr(module, entry[2])
+        command = getattr(module, entry[2])
+        arguments.whole_texts(command, refuse=name not in arguments.READERS)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -114,6 +117,7 @@ def _near(name: str) -> str | None:
 def git_mem(ctx: click.Context, repo: str | None) -> None:
     """One memory for all your agents, kept as a plain Git repository."""
     ctx.obj = {"repo": repo}
+    output.aim(repo)
     if ctx.invoked_subcommand is None:
         from gitmem.cli.status import bare
 
@@ -123,6 +127,7 @@ def git_mem(ctx: click.Context, repo: str | None) -> None:
 def run(args: Sequence[str]) -> int:
     """Run one command line; the exit code."""
     _utf8()
+    output.aim(None)
     try:
         result = git_mem.main(
             args=list(args), prog_name="git mem", complete_var="_GIT_MEM_COMPLETE", standalone_mode=False
@@ -149,20 +154,23 @@ def run(args: Sequence[str]) -> int:
     except OSError as error:
         import errno
 
-        if error.errno in (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT):
-            output.error(
-                MemError(
-                    f"{error.strerror}: `{error.filename or ''}`",
-                    ["free some space or fix the permissions, then try again"],
-                )
-            )
+        hint = {
+            errno.ENOSPC: "free some space, then try again",
+            errno.EDQUOT: "free some space, or have the quota raised, then try again",
+            errno.EROFS: "make the file system writable, or work with a memory elsewhere: git mem --repo DIR",
+            errno.EACCES: "give yourself the right to write there, then try again",
+            errno.EPERM: "give yourself the right to write there, then try again",
+        }.get(error.errno or 0)
+        if hint is not None:
+            where = f" `{os.fsdecode(error.filename)}`" if isinstance(error.filename, (str, bytes)) else ""
+            output.error(MemError(f"cannot write{where}: {(error.strerror or '').lower()}", [hint]))
             return 1
         raise
 
 
 def _utf8() -> None:
-    """Chinese comes out right whatever the locale says."""
+    """Chinese comes out right whatever the locale says, and a name that is no text comes out somehow."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure: Any = getattr(stream, "reconfigure", None)
-        if reconfigure and (stream.encoding or "").lower().replace("-", "") != "utf8":
+        if reconfigure:
             reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
+from shlex import quote
 from typing import IO, Any
 
 import click
@@ -20,19 +22,42 @@ def error(problem: MemError) -> None:
     for detail in getattr(problem, "details", ()):
         say(f"  {detail}")
     for hint in problem.hints:
-        say(f"hint: {hint}")
+        say(f"hint: {aimed(hint)}")
 
 
 def usage(problem: click.UsageError) -> None:
     say(style("error:", "red", sys.stderr) + f" {problem.format_message().rstrip('.')}")
+    if isinstance(problem, click.NoSuchOption):
+        say("hint: a text that begins with `-` goes behind `--`")
     if problem.ctx is not None:
         say(f"hint: {problem.ctx.command_path} -h")
+
+
+_aim = [""]
+_COMMAND = re.compile(r"\bgit mem (?=[a-z])(?!(?:init|clone|demo|help|completion|uninstall)\b)")
+
+
+def aim(repo: str | None) -> None:
+    """From here on, printed commands act on the memory that `--repo` named on this command line."""
+    _aim[0] = f"--repo {quote(os.path.abspath(os.path.expanduser(repo)))} " if repo else ""
+
+
+def aimed(text: str) -> str:
+    """A text of ours whose commands act on the memory that this one worked with."""
+    return _COMMAND.sub(lambda match: match[0] + _aim[0], text) if _aim[0] else text
 
 
 def answer(text: str) -> None:
     """The answer, as it is."""
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def answer_bytes(data: bytes) -> None:
+    """An answer that need not be text, such as a path."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 def as_json(value: Any) -> None:
@@ -84,7 +109,8 @@ def width(text: str) -> int:
 
 def progress(stream: IO[str] = sys.stderr) -> Callable[[str, int, int], None] | None:
     """A callback that shows `step done/total` on a terminal; None elsewhere."""
-    if not stream.isatty():
+    if not colour_on(stream):
+        # a terminal that knows no control sequences, or nobody who looks
         return None
     last = [0.0, ""]
 

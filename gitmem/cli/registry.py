@@ -9,7 +9,7 @@ import click
 
 from gitmem.authoring import projects as registry
 from gitmem.cli import output
-from gitmem.cli.common import examples, home, json_option, open_context
+from gitmem.cli.common import examples, home, json_option, note_branch, open_context
 from gitmem.cli.standing import ago
 from gitmem.context import Context
 from gitmem.errors import Usage
@@ -59,7 +59,7 @@ def add_project(
         context, id, name, aliases, [_from(context, path) for path in paths], remotes
     )
     output.answer(entry.id + "\n")
-    _report(f"project `{entry.id}`", written)
+    _report(context, f"project `{entry.id}`", written)
     rows = [
         ("name", entry.name if entry.name != entry.id else ""),
         ("aliases", ", ".join(entry.aliases)),
@@ -119,7 +119,8 @@ def list_projects(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def archive(ctx: click.Context, id: str) -> None:
     """Set project ID aside: its cards stay and are no longer recalled."""
-    _report(f"project `{id}` is archived", registry.set_status(open_context(ctx), id, "archived"))
+    context = open_context(ctx)
+    _report(context, f"project `{id}` is archived", registry.set_status(context, id, "archived"))
 
 
 @project.command("unarchive", epilog=examples("git mem project unarchive thesis"))
@@ -127,7 +128,8 @@ def archive(ctx: click.Context, id: str) -> None:
 @click.pass_context
 def unarchive(ctx: click.Context, id: str) -> None:
     """Take project ID out of the archive: its cards are recalled again."""
-    _report(f"project `{id}` is active", registry.set_status(open_context(ctx), id, "active"))
+    context = open_context(ctx)
+    _report(context, f"project `{id}` is active", registry.set_status(context, id, "active"))
 
 
 @click.group()
@@ -178,7 +180,7 @@ def add_agent(
     entry, token, written = registry.add_agent(context, name, profile, _scopes(read), _scopes(write), renew)
     if token:
         output.answer(token + "\n")
-    _report(f"agent `{entry.id}`, profile `{entry.profile}`", written)
+    _report(context, f"agent `{entry.id}`, profile `{entry.profile}`", written)
     output.say(f"  reads     {', '.join(entry.read)}")
     output.say(f"  writes    {', '.join(entry.write)}")
     if token:
@@ -224,7 +226,8 @@ def list_agents(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def revoke(ctx: click.Context, name: str) -> None:
     """Take NAME's rights away: it no longer reads or writes. Its cards stay."""
-    _report(f"agent `{name}` is revoked", registry.revoke_agent(open_context(ctx), name))
+    context = open_context(ctx)
+    _report(context, f"agent `{name}` is revoked", registry.revoke_agent(context, name))
 
 
 def _agent_json(one: Agent, answered: str | None) -> dict[str, Any]:
@@ -248,5 +251,9 @@ def _from(context: Context, path: Path) -> Path:
     return context.env.cwd / path.expanduser()
 
 
-def _report(what: str, written: Written | None) -> None:
-    output.say(f"{what}, commit {written.commit[:7]}" if written else f"{what}: already so, nothing written")
+def _report(context: Context, what: str, written: Written | None) -> None:
+    if written is None:
+        output.say(f"{what}: already so, nothing written")
+        return
+    output.say(f"{what}, commit {written.commit[:7]}")
+    note_branch(context)

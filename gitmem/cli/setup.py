@@ -15,6 +15,7 @@ from gitmem.cli import output
 from gitmem.cli.common import examples, home, json_option
 from gitmem.config import Env
 from gitmem.errors import MemError
+from gitmem.health.finding import spelt
 from gitmem.hooks.install import InstallReport
 from gitmem.hosts import connect
 from gitmem.imports.find import Found
@@ -65,7 +66,7 @@ def init(ctx: click.Context, folder: str | None, branch: str | None, no_hooks: b
 
 def made_text(env: Env, made: Made, hooks: InstallReport | None, in_project: bool) -> str:
     """What was done."""
-    place = home(made.memory.root, env.home)
+    place, typed = home(made.memory.root, env.home), spelt(made.memory.root, env)
     if made.written is None:
         first = f"{place} is a memory already; nothing was written to it"
     else:
@@ -77,10 +78,10 @@ def made_text(env: Env, made: Made, hooks: InstallReport | None, in_project: boo
     else:
         checks = "commit hooks are in, but git does not run them here"
     default = {
-        "set": f"git config --global mem.repo {place}",
-        "same": f"this one (git config --global mem.repo {place})",
-        "other": f"stays {home(made.other or '', env.home)}; to use this one: git config --global mem.repo {place}",
-        "failed": f"could not be set; do it by hand: git config --global mem.repo {place}",
+        "set": f"git config --global mem.repo {typed}",
+        "same": f"this one (git config --global mem.repo {typed})",
+        "other": f"stays {home(made.other or '', env.home)}; to use this one: git config --global mem.repo {typed}",
+        "failed": f"could not be set; do it by hand: git config --global mem.repo {typed}",
     }[made.default]
     return f"{first}\n  checks    {checks}\n  default   {default}\n"
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
 from gitmem.cli import output
-from gitmem.cli.common import examples, home, json_option, open_context, project_here
+from gitmem.cli.common import examples, home, json_option, note_other_memory, open_context, project_here
 from gitmem.cli.standing import ago, collect, listed
 from gitmem.context import Context
 from gitmem.errors import NoMemory
+from gitmem.git.locate import CREATE
 from gitmem.model import ids, when
 
 _SHOWN = 5
@@ -27,6 +29,7 @@ def status(ctx: click.Context, as_json: bool) -> None:
         output.as_json(found)
     else:
         output.answer(status_text(context, found))
+        note_other_memory(context.memory, context.env)
 
 
 def bare(ctx: click.Context) -> None:
@@ -34,10 +37,13 @@ def bare(ctx: click.Context) -> None:
     try:
         context = open_context(ctx)
     except NoMemory as none:
+        if none.hints and none.hints[0] != CREATE:
+            raise
         output.answer(ctx.get_help() + "\n\nTo begin:\n\n  git mem init\n")
         output.say(f"note: {none.message}")
         return
     output.answer(status_text(context, collect(context)))
+    note_other_memory(context.memory, context.env)
 
 
 def status_text(context: Context, found: dict[str, Any]) -> str:
@@ -48,24 +54,29 @@ def status_text(context: Context, found: dict[str, Any]) -> str:
             f"{home(found['memory'], at_home)} on `{found['branch']}`, {_count(found['live'], 'live card')} of {found['cards']}",
         )
     ]
-    rows.append(("checks", _hooks(found["hooks"])))
+    rows.append(("checks", output.aimed(_hooks(found["hooks"]))))
     if found["invalid"]:
         rows.append(
-            ("", f"{_count(len(found['invalid']), 'card')} left out because of faults: git mem check --all")
+            (
+                "",
+                output.aimed(
+                    f"{_count(len(found['invalid']), 'card')} left out because of faults: git mem check --all"
+                ),
+            )
         )
-    rows.append(("index", _index(found["index"])))
+    rows.append(("index", output.aimed(_index(context, found["index"]))))
     for number, one in enumerate(found["agents"]):
         rows.append(
             ("agents" if number == 0 else "", f"{one['id']:<12} {one['profile']:<9} {_last(one, context)}")
         )
     if not found["agents"]:
-        rows.append(("agents", "none yet: git mem connect"))
+        rows.append(("agents", output.aimed("none yet: git mem connect")))
     active = [one["id"] for one in found["projects"] if one["status"] == "active"]
     archived = [one["id"] for one in found["projects"] if one["status"] != "active"]
     rows.append(
         (
             "projects",
-            (", ".join(active) or "none yet: git mem project add")
+            (", ".join(active) or output.aimed("none yet: git mem project add"))
             + (f"; archived {', '.join(archived)}" if archived else ""),
         )
     )
@@ -73,7 +84,8 @@ def status_text(context: Context, found: dict[str, Any]) -> str:
     if here is not None and context.caller.reads(here):
         rows.append(("here", f"`{here}`"))
     rows.extend(
-        ("off" if number == 0 else "", line) for number, line in enumerate(off_lines(context, found["off"]))
+        ("off" if number == 0 else "", output.aimed(line))
+        for number, line in enumerate(off_lines(context, found["off"]))
     )
     new = found["new"]
     rows.append(("new", f"{_count(len(new), 'card')} since yesterday" if new else "nothing since yesterday"))
@@ -81,7 +93,7 @@ def status_text(context: Context, found: dict[str, Any]) -> str:
         ("", f"{ids.short(one['id'])}  {one['scope']:<10}  {one['conclusion']}") for one in new[:_SHOWN]
     )
     if len(new) > _SHOWN:
-        rows.append(("", f"and {len(new) - _SHOWN} more: git mem log"))
+        rows.append(("", output.aimed(f"and {len(new) - _SHOWN} more: git mem log")))
     return output.table(rows)
 
 
@@ -114,18 +126,16 @@ def _hooks(hooks: list[dict[str, Any]]) -> str:
     return "; ".join(f"{one['name']} {one['state']}" for one in bad) + ": git mem hooks status"
 
 
-def _index(index: dict[str, Any]) -> str:
-    if index["embedder"] == "none":
-        what = f"{index['words']} of {index['cards']} cards by words"
-        return what + (
-            f"; the embedder `{index['wanted']}` is not installed"
-            if index["wanted"] not in ("none", "")
-            else ""
-        )
-    whole = index["words"] == index["cards"] == index["vectors"]
-    if whole:
-        return f"up to date, {_count(index['cards'], 'card')} ({index['embedder']}, offline)"
-    return f"{index['words']} by words and {index['vectors']} with vectors, of {index['cards']} ({index['embedder']}): git mem index"
+def _index(context: Context, index: dict[str, Any]) -> str:
+    """As `doctor` tells it."""
+    from gitmem.health import index as health
+    from gitmem.index.coverage import Coverage
+
+    covered = Coverage(index["cards"], index["words"], index["vectors"], index["embedder"])
+    _, words, mend = health.told(covered, health.building(context))
+    if index["embedder"] == "none" and index["wanted"] not in ("none", ""):
+        words += f"; the embedder `{index['wanted']}` is not installed"
+    return words + (f": {mend}" if mend else "")
 
 
 def _last(agent: dict[str, Any], context: Context) -> str:
@@ -144,4 +154,5 @@ def _last(agent: dict[str, Any], context: Context) -> str:
 @click.pass_context
 def path(ctx: click.Context) -> None:
     """Print the folder of the memory."""
-    output.answer(f"{open_context(ctx).memory.root}\n")
+    # a folder's name need not be text
+    output.answer_bytes(os.fsencode(open_context(ctx).memory.root) + b"\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 
 from gitmem.config import Env
 from gitmem.errors import GitFailed, NoMemory
@@ -13,6 +14,8 @@ from gitmem.git.run import Git, clean
 MARK = "registry/memory.yaml"
 STATE = "git-mem"
 CREATE = "git mem init"
+# So many branches are looked at for a memory whose branch was renamed.
+_BRANCHES = 50
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -63,19 +66,28 @@ def find(
     """
     named = repo or env.repo or _global_repo(env)
     if named:
+        other = (
+            "--repo names it: leave it out, or name a memory"
+            if repo
+            else "GIT_MEM_REPO names it: unset GIT_MEM_REPO"
+            if env.repo
+            else "git config --global --unset mem.repo"
+        )
         place = Path(named).expanduser()
         if not place.is_absolute():
             place = env.cwd / place
+        create = f"{CREATE} {quote(str(place))}"
+        hints = [other, create] if repo or env.repo else [create, other]
         memory = open_at(place, env)
         if memory is None:
             raise NoMemory(
                 f"`{place}` is not a git repository",
-                [f"{CREATE} {named}", "git config --global --unset mem.repo"],
+                hints,
             )
         if memory.registry_tree is None:
-            raise NoMemory(
+            raise moved(memory) or NoMemory(
                 f"`{place}` is a git repository but holds no memory on `{memory.branch}`",
-                [f"{CREATE} {named}"],
+                hints,
             )
         return memory
     memory = None if only_configured else open_at(env.cwd, env)
@@ -85,9 +97,32 @@ def find(
             return memory
         raise NoMemory(
             "no memory is configured; the folder here looks like one but was never accepted",
-            [f"git config --global mem.repo {memory.root}"],
+            [f"git config --global mem.repo {quote(str(memory.root))}"],
         )
+    if memory is not None and (env.terminal or accept_cwd) and (gone := moved(memory)):
+        raise gone
     raise NoMemory("there is no memory yet", [CREATE])
+
+
+def moved(memory: Memory) -> NoMemory | None:
+    """The error that names the cure, where the memory's branch has another name now; None where no branch holds one."""
+    git = memory.git
+    head = git.run("symbolic-ref", "-q", "--short", "HEAD", check=False).text()
+    names = git.lines("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/")[:_BRANCHES]
+    holding = [
+        name
+        for name in names
+        if name != memory.branch
+        and git.run("cat-file", "-e", f"refs/heads/{name}:{MARK}", check=False).code == 0
+    ]
+    found = head if head in holding else holding[0] if len(holding) == 1 else None
+    if found is None:
+        return None
+    what = "is gone" if memory.tip is None else "holds none"
+    return NoMemory(
+        f"the memory's branch `{memory.branch}` {what}; `{found}` holds one",
+        [f"git -C {quote(str(memory.root))} config mem.branch {quote(found)}"],
+    )
 
 
 def here(env: Env) -> Memory | None:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
 from gitmem.errors import Busy, GitFailed, Refused
 from gitmem.git import lock
@@ -106,7 +107,7 @@ def _refuse_mid_operation(tree: WorkTree) -> None:
     if word:
         raise Busy(
             f"`{tree.root}` is in the middle of a {word}, nothing written",
-            [f"git -C {tree.root} {word} --continue", f"git -C {tree.root} {word} --abort"],
+            [f"git -C {quote(str(tree.root))} {word} {way}" for way in ("--continue", "--abort")],
         )
     index_lock = tree.git_dir / "index.lock"
     deadline = time.monotonic() + 2.0

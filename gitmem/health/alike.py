@@ -31,7 +31,30 @@ _PLAIN_NO = (
 )
 _NO = frozenset((*_PLAIN_NO, "stop", "forbid", "forbidden", "disallow", "disabl"))
 _ZH_NO = frozenset("不别勿没無无非禁")
+_COLOURS = frozenset(
+    (
+        "red",
+        "green",
+        "blue",
+        "yellow",
+        "black",
+        "white",
+        "orang",
+        "purpl",
+        "violet",
+        "grey",
+        "gray",
+        "pink",
+        "brown",
+        "teal",
+        "cyan",
+        "magenta",
+    )
+)
+_ZH_COLOURS = frozenset("红绿蓝黄黑白橙紫灰粉棕青")
 MAX_SHARERS = 200
+# A card at odds with more others is one of a series ("row 1 …, row 2 …") and contradicts none of them.
+MAX_ODDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +67,17 @@ class Words:
     subject: frozenset[str]
     numbers: frozenset[str]
     negated: bool
+    colours: frozenset[str]
 
 
 def words_of(card_id: str, scope: str, conclusion: str) -> Words:
     found = frozenset(tokens(conclusion))
     numbers = frozenset(one for one in found if any(c.isdigit() for c in one))
     no = frozenset(one for one in found if one in _NO or not _ZH_NO.isdisjoint(one))
-    subject = frozenset(one for one in found - numbers - no if not background.is_stop(one))
-    return Words(card_id, scope, found, subject, numbers, bool(no))
+    shades = frozenset(one for one in found if one in _COLOURS or not _ZH_COLOURS.isdisjoint(one))
+    colours = (shades & _COLOURS) | (frozenset("".join(shades)) & _ZH_COLOURS)
+    subject = frozenset(one for one in found - numbers - no - shades if not background.is_stop(one))
+    return Words(card_id, scope, found, subject, numbers, bool(no), colours)
 
 
 def pairs(cards: Iterable[Words]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
@@ -67,19 +93,23 @@ def pairs(cards: Iterable[Words]) -> tuple[list[tuple[str, str]], list[tuple[str
                 odds.append((a.id, b.id))
             elif share(a.all, b.all) >= NEAR:
                 alike.append((a.id, b.id))
+    often = Counter(one for pair in odds for one in pair)
+    odds = [pair for pair in odds if max(often[one] for one in pair) <= MAX_ODDS]
     return sorted(alike), sorted(odds)
 
 
 def at_odds(a: Words, b: Words) -> bool:
-    """The same subject, and one negates it or gives it another number."""
-    if share(a.subject, b.subject) < SUBJECT:
+    """The same subject, and just one thing is said otherwise: a number, a colour, or whether it is so at all."""
+    if not a.subject or not b.subject or share(a.subject, b.subject) < SUBJECT:
         return False
-    other_number = (
-        bool(a.numbers and b.numbers)
-        and a.numbers != b.numbers
-        and not (a.numbers < b.numbers or b.numbers < a.numbers)
-    )
-    return a.negated != b.negated or other_number
+    signs = [a.negated != b.negated, a.numbers != b.numbers, a.colours != b.colours]
+    if signs.count(True) != 1:
+        return False
+    return signs[0] or _one_other(a.numbers, b.numbers) or _one_other(a.colours, b.colours)
+
+
+def _one_other(a: frozenset[str], b: frozenset[str]) -> bool:
+    return len(a - b) == 1 == len(b - a)
 
 
 def share(a: frozenset[str], b: frozenset[str]) -> float:

@@ -18,6 +18,7 @@ from gitmem.model import ids, live
 
 SOON = timedelta(days=14)
 _NAMED = 3
+_PAIRS = 5
 
 
 def findings(
@@ -36,7 +37,7 @@ def findings(
         and live.status(catalogue, item.id, context.registry, context.now).live
     ]
     if not readable:
-        words = f"{spelt(context.memory.root, context.env)}, {count(len(alive), 'live card')}, all {catalogue.count()} pass"
+        words = f"{spelt(context.memory.root, context.env)}, {count(len(alive), 'live card')}, {f'all {catalogue.count()} pass' if catalogue.count() != 1 else 'it passes'}"
         yield Finding(OK, "cards", "memory", words)
     yield from _faults(context, catalogue, faults)
     if old:
@@ -158,11 +159,16 @@ def _pairs(alive: Sequence[Item]) -> Iterator[Finding]:
     ):
         if not found:
             continue
-        shown = ", ".join(f"{ids.short(a)} and {ids.short(b)}" for a, b in found[:_NAMED])
-        more = f", and {count(len(found) - _NAMED, 'more pair')}" if len(found) > _NAMED else ""
+        shown = ", ".join(f"{ids.short(a)} and {ids.short(b)}" for a, b in found[:_PAIRS])
+        more = f", and {count(len(found) - _PAIRS, 'more pair')}" if len(found) > _PAIRS else ""
         first = f'git mem supersede {ids.short(found[0][0])} {ids.short(found[0][1])} "what holds now"'
         yield Finding(
-            LOOK, code, area, f"{shown}{more} say {what}", first, tuple(one for pair in found for one in pair)
+            LOOK,
+            code,
+            area,
+            f"{shown}{more} say {what}",
+            first,
+            tuple(one for pair in found[:_PAIRS] for one in pair),
         )
 
 

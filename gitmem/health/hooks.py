@@ -39,7 +39,14 @@ def findings(env: Env, trees: Mapping[Path, Sequence[Seen]], aside: Mapping[Path
     good = sum(all(one.ok for one in hooks) for hooks in trees.values())
     if good == len(trees):
         return (
-            [Finding(OK, "hooks", "memory", f"hooks run in {good} of {len(trees)} worktrees")]
+            [
+                Finding(
+                    OK,
+                    "hooks",
+                    "memory",
+                    f"hooks run in {f'{good} of {good} worktrees' if good != 1 else '1 worktree'}",
+                )
+            ]
             if trees
             else []
         )

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, Protocol
 
+from gitmem.config import Env
 from gitmem.context import Context
 from gitmem.errors import MemError
-from gitmem.health.finding import FIX, LOOK, OK, Finding, count
+from gitmem.health.finding import FIX, LOOK, OK, Finding, count, spelt
 from gitmem.imports import find, kinds
 from gitmem.index.catalogue import Catalogue
 from gitmem.index.refresh import folded
@@ -55,6 +57,25 @@ def connection(context: Context, host: str, agent: str, seen: Sequence[Seen]) ->
         yield Finding(FIX if one.level == FIX else LOOK, code, host, f"{one.what}: {one.words}", mend)
     if not bad:
         yield Finding(OK, "host", host, _week(context, agent))
+
+
+def unrecorded(file: Path | None, env: Env, now: datetime) -> Iterator[Finding]:
+    """Failures of the last week that a hook could note in no memory's log."""
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines() if file else []
+    except OSError:
+        return
+    recent = []
+    for line in lines:
+        at, _, rest = line.partition(" ")
+        try:
+            if now - when.parse(at) <= _WEEK:
+                recent.append(rest)
+        except ValueError:
+            continue
+    if file and recent:
+        words = f"{count(len(recent), 'call')} of a host failed outside any memory this week; the last: {recent[-1]}"
+        yield Finding(LOOK, "hook-failed", "hooks", words, f"see {spelt(file, env)}; git mem connect --check")
 
 
 def _week(context: Context, agent: str) -> str:

@@ -9,9 +9,10 @@ from shlex import quote
 
 from gitmem.context import Context
 from gitmem.errors import MemError
-from gitmem.git import objects
+from gitmem.git import lock, objects
 from gitmem.health.finding import FIX, OK, Finding, count
 from gitmem.index import build, catalogue, coverage, embed, place, refresh, words
+from gitmem.index.coverage import Coverage
 
 
 def findings(context: Context) -> Iterator[Finding]:
@@ -20,11 +21,38 @@ def findings(context: Context) -> Iterator[Finding]:
     yield from _embedder(context, embedder)
 
 
+def told(covered: Coverage, building: bool) -> tuple[str, str, str]:
+    """How an index that can be read stands, for every command alike: level, words, and what mends it.
+
+    What one recall takes in on its way is no fault: every write leaves that much behind. Nor is a builder at work.
+    """
+    cards = covered.cards
+    vectors = cards if covered.embedder == "none" else covered.embedded
+    with_words = f"{covered.worded} of {cards} with words"
+    if building and not covered.complete:
+        return OK, f"being built: {with_words}, {covered.embedded} with vectors", ""
+    missing = max(cards - covered.worded - build.INLINE_CHANGES, cards - vectors - build.INLINE_VECTORS)
+    if missing > 0:
+        more = "" if covered.embedder == "none" else f", {covered.embedded} with vectors"
+        return FIX, f"only {with_words}{more}", "git mem index"
+    if covered.embedder == "none":
+        return OK, f"up to date, {with_words}", ""
+    return OK, f"up to date, {covered.embedded} of {cards} with vectors ({covered.embedder}, offline)", ""
+
+
+def building(context: Context) -> bool:
+    """Whether a builder is at work now."""
+    return lock.taken(place.lock(context.memory.state))
+
+
 def _index(context: Context, embedder: str) -> Iterator[Finding]:
     memory = context.memory
-    found = catalogue.open_for_reading(memory.state)
+    busy = building(context)
+    found = catalogue.open_for_reading(memory.state, whole=True)
     if found is None:
-        if place.database(memory.state).exists():
+        if busy:
+            yield Finding(OK, "index", "index", "being built")
+        elif place.database(memory.state).exists():
             yield Finding(FIX, "index-broken", "index", "it cannot be read", "git mem index --rebuild")
         elif memory.tree and objects.entries(memory.git, memory.tree, "cards"):
             yield Finding(FIX, "index-missing", "index", "there is none yet", "git mem index")
@@ -34,33 +62,22 @@ def _index(context: Context, embedder: str) -> Iterator[Finding]:
     with closing(found):
         behind = len(refresh.differences(memory, found))
         state = coverage.coverage(found, embedder)
-    if not _words_open(context, state.worded):
+        sound = busy or coverage.are_sound(found, memory.state)
+    if not busy and not _words_open(context, state.worded):
         yield Finding(FIX, "index-broken", "index", "its words cannot be read", "git mem index --rebuild")
         return
-    # what one recall takes in on its way is no fault: every write leaves that much behind
-    if behind > build.INLINE_CHANGES:
-        yield Finding(
-            FIX, "index-stale", "index", f"{count(behind, 'change')} behind the memory", "git mem index"
-        )
+    if not sound:
+        yield Finding(FIX, "index-broken", "index", "its vectors are damaged", "git mem index")
         return
-    vectors = state.cards if embedder == "none" else state.embedded
-    missing = max(
-        state.cards - state.worded - build.INLINE_CHANGES, state.cards - vectors - build.INLINE_VECTORS
-    )
-    covered = f"{state.worded} of {state.cards} with words" + (
-        "" if embedder == "none" else f", {state.embedded} with vectors"
-    )
-    if missing > 0:
-        yield Finding(FIX, "index-incomplete", "index", f"only {covered}", "git mem index")
-    elif embedder == "none":
-        yield Finding(OK, "index", "index", f"up to date, {covered}")
-    else:
-        yield Finding(
-            OK,
-            "index",
-            "index",
-            f"up to date, {state.embedded} of {state.cards} with vectors ({embedder}, offline)",
-        )
+    if behind > build.INLINE_CHANGES:
+        words_ = f"{count(behind, 'change')} behind the memory"
+        if busy:
+            yield Finding(OK, "index", "index", f"being built: {words_}")
+        else:
+            yield Finding(FIX, "index-stale", "index", words_, "git mem index")
+        return
+    level, words_, mend = told(state, busy)
+    yield Finding(level, "index" if level == OK else "index-incomplete", "index", words_, mend)
 
 
 def _words_open(context: Context, expected: int) -> bool:

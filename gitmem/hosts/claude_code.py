@@ -109,7 +109,8 @@ class ClaudeCode:
     def connect(self, place: Path, env: Env, note: dict[str, Any]) -> Connection:
         settings, skill = settings_path(place), skill_path(place)
         old = files.read_text(settings)
-        made = connect(old, note.get("settings"))
+        with files.about(settings):
+            made = connect(old, note.get("settings"))
         skill_plan = write_skill(place, files.read_bytes(skill), note.get("skill_sha256"))
         hooks = (FileWrite(settings, made.text.encode()),) if made.text != old else ()
         return Connection(
@@ -121,7 +122,8 @@ class ClaudeCode:
     def disconnect(self, place: Path, env: Env, note: dict[str, Any]) -> Removal:
         settings, skill = settings_path(place), skill_path(place)
         old = files.read_text(settings)
-        new = disconnect(old, note.get("settings"))
+        with files.about(settings):
+            new = disconnect(old, note.get("settings"))
         plan: list[FileWrite] = []
         removed: list[tuple[Path, str]] = []
         if new != old:
@@ -135,7 +137,8 @@ class ClaudeCode:
         return Removal(tuple(plan), tuple(removed), left)
 
     def installed(self, place: Path, env: Env) -> int:
-        return len(connected(files.read_text(settings_path(place))))
+        with files.about(settings_path(place)):
+            return len(connected(files.read_text(settings_path(place))))
 
     def switched_off(self, place: Path, env: Env) -> str | None:
         here = env.cwd / ".claude"

@@ -76,7 +76,8 @@ class Codex:
     def connect(self, place: Path, env: Env, note: dict[str, Any]) -> Connection:
         hooks, our = hooks_path(place), block()
         old = files.read_text(hooks)
-        made = hook_settings.connect(SPEC, old, note.get("hooks"))
+        with files.about(hooks):
+            made = hook_settings.connect(SPEC, old, note.get("hooks"))
         plan = [FileWrite(hooks, made.text.encode())] if made.text != old else []
         blocks = dict(note.get("blocks", {}))
         chosen = read_by_codex(place)
@@ -96,7 +97,8 @@ class Codex:
     def disconnect(self, place: Path, env: Env, note: dict[str, Any]) -> Removal:
         hooks, our = hooks_path(place), block()
         old = files.read_text(hooks)
-        new = hook_settings.disconnect(SPEC, old, note.get("hooks"))
+        with files.about(hooks):
+            new = hook_settings.disconnect(SPEC, old, note.get("hooks"))
         plan: list[FileWrite] = []
         removed: list[tuple[Path, str]] = []
         if new != old:
@@ -111,7 +113,8 @@ class Codex:
         return Removal(tuple(plan), tuple(removed))
 
     def installed(self, place: Path, env: Env) -> int:
-        return len(hook_settings.connected(SPEC, files.read_text(hooks_path(place))))
+        with files.about(hooks_path(place)):
+            return len(hook_settings.connected(SPEC, files.read_text(hooks_path(place))))
 
     def switched_off(self, place: Path, env: Env) -> str | None:
         for path in (place / "config.toml", env.cwd / ".codex" / "config.toml"):

@@ -27,13 +27,15 @@ HOSTS = (*CONNECTABLE, *(name for name in known.WAITING if name not in CONNECTAB
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """`wrote`: files and what of ours stands in them; `already`: they held it before this call; `you`: what is left to the person."""
+    """`wrote`: files and what of ours stands in them; `already`: they held it before this call; `you`: what is left to the person;
+    `fresh`: the host's folder, where it was not there before."""
 
     host: str
     agent: Agent
     wrote: tuple[tuple[Path, str], ...]
     already: bool
     you: tuple[str, ...] = ()
+    fresh: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ def connect(context: Context, host: str, profile: str | None = None, read: Seque
         raise Refused(f"cannot tell where `{host}` keeps its settings", ["set HOME"])
     record = _record(context, host)
     before = record["places"].get(str(place), {})
+    fresh = None if place.is_dir() else place
     made = how.connect(place, context.env, before)
     agent = _register(context, host, profile, read)
     note = {**made.note, "made": before.get("made", [])}
@@ -108,7 +111,7 @@ def connect(context: Context, host: str, profile: str | None = None, read: Seque
     note["made"] = list(dict.fromkeys([*note["made"], *map(str, folders)]))
     _keep(context, host, {**record, "places": {**record["places"], str(place): note}})
     _set(context, host, host)
-    return Connected(host, agent, made.wrote, already=not made.plan, you=made.you)
+    return Connected(host, agent, made.wrote, already=not made.plan, you=made.you, fresh=fresh)
 
 
 def disconnect(context: Context | None, env: Env, host: str) -> Disconnected:

@@ -65,7 +65,7 @@ def prompt(
 
     Args:
         prompt: what the person typed, as it stood in the event.
-        trial: nothing of the call is remembered; None: the session's name tells.
+        trial: nothing of the call is remembered or logged; None: the session's name tells.
         previous: the turn before it, where the host gives it.
 
     Raises:
@@ -94,8 +94,11 @@ def prompt(
         explicit=False,
         deadline_s=call.deadline_s,
         automatic=not trial,
+        logged=not trial,
         emit=emit,
     )
+    if trial:
+        call.tried(now.memory.common_dir)
 
 
 def start(

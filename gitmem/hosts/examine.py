@@ -9,10 +9,12 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
 from gitmem import identity
 from gitmem.context import Context
@@ -20,7 +22,7 @@ from gitmem.errors import MemError
 from gitmem.git import locate
 from gitmem.hosts import connect, known
 from gitmem.hosts.events import TRIAL_SESSION
-from gitmem.hosts.hook import GUARDS
+from gitmem.hosts.hook import GUARDS, TRIAL_NOTE
 from gitmem.hosts.protocol import FIX, LOOK, OK, Finding, Host
 from gitmem.recall import log
 
@@ -30,18 +32,20 @@ _NOT_THE_HOSTS = ("GIT_MEM_AGENT", "GIT_MEM_TOKEN", "GIT_MEM_OFF", "CLAUDE_CODE_
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """`reached`: the hook ran in this memory; `asked`: there was a card to ask for; `problem`: why it failed."""
+    """`reached`: the hook ran in this memory; `asked`: there was a card to ask for; `problem`: why it failed;
+    `empty`: there is no card at all."""
 
     reached: bool
     asked: bool
     answered: bool
     seconds: float
     problem: str = ""
+    empty: bool = False
 
 
 def trial(context: Context, host: str) -> Trial:
     """Ask, as the host would, for the newest card that its agent hears. Nothing of the call is remembered."""
-    sample = _sample(context, host)
+    sample, empty = _sample(context, host)
     how = known.host(host)
     event = how.sample(f"As I usually do: {sample}", TRIAL_SESSION, context.memory.root)
     for attempt in (1, 2):
@@ -49,12 +53,21 @@ def trial(context: Context, host: str) -> Trial:
         # the first call of all also fills the disk's cache
         if found.answered or attempt == 2 or not (sample and found.reached):
             break
-    return found
+    return replace(found, empty=empty)
 
 
 def _run(context: Context, how: Host, event: bytes, asked: bool) -> Trial:
     variables = {key: value for key, value in context.env.vars.items() if key not in _NOT_THE_HOSTS}
-    before = len(log.entries(context.memory.state))
+    with tempfile.TemporaryDirectory(prefix="git-mem-trial-") as folder:
+        note = Path(folder) / "note.json"
+        note.touch(mode=0o600)
+        return _run_noted(context, how, event, asked, {**variables, TRIAL_NOTE: str(note)}, note)
+
+
+def _run_noted(
+    context: Context, how: Host, event: bytes, asked: bool, variables: dict[str, str], note: Path
+) -> Trial:
+    """Run the hook, which leaves in `note` what otherwise stands in the log."""
     began = time.monotonic()
     try:
         done = subprocess.run(
@@ -74,13 +87,17 @@ def _run(context: Context, how: Host, event: bytes, asked: bool) -> Trial:
             done.stderr.decode("utf-8", "replace").strip().split("\n")[0] or f"exit code {done.returncode}"
         )
         return Trial(False, asked, False, seconds, words)
-    noted = log.entries(context.memory.state)[before:]
-    failed = next((entry["error"] for entry in noted if entry.get("event") == "hook failed"), "")
-    return Trial(bool(noted), asked, done.stdout.startswith(b"{"), seconds, failed)
+    try:
+        told = json.loads(note.read_text(encoding="utf-8") or "{}")
+    except (OSError, ValueError):
+        told = {}
+    reached = told.get("memory") == str(context.memory.common_dir)
+    return Trial(reached, asked, done.stdout.startswith(b"{"), seconds, told.get("error", ""))
 
 
-def _sample(context: Context, host: str) -> str:
-    """The conclusion of the newest live card that the host's agent hears anywhere; empty when there is none."""
+def _sample(context: Context, host: str) -> tuple[str, bool]:
+    """The conclusion of the newest live card that the host's agent hears anywhere, empty when there is none; and
+    whether the memory has no card at all."""
     from gitmem.authoring.commit import cards_now
     from gitmem.model import live
     from gitmem.recall import scope
@@ -98,8 +115,8 @@ def _sample(context: Context, host: str) -> str:
                 and heard.holds(item.scope, item.type)
                 and live.status(catalogue, item.id, now.registry, now.now).live
             ):
-                return item.l0
-        return ""
+                return item.l0, False
+        return "", not catalogue.count("kind = 'card'")
     finally:
         catalogue.close()
 
@@ -156,7 +173,7 @@ def _way_here(context: Context) -> Iterator[Finding]:
             "put the folder of `git-mem` on the PATH that the host is started with",
         )
     if (words := looks_elsewhere(context)) is not None:
-        yield Finding(FIX, "memory", words, f"git config --global mem.repo '{context.memory.root}'")
+        yield Finding(FIX, "memory", words, f"git config --global mem.repo {quote(str(context.memory.root))}")
 
 
 def _tried(context: Context, host: str) -> Finding:

@@ -106,6 +106,21 @@ def apply(plan: Plan) -> tuple[Path, ...]:
 
 
 @contextlib.contextmanager
+def about(path: Path):
+    """Let what is refused inside name the file that it is about.
+
+    Raises:
+        Refused: as inside, with the path before it.
+    """
+    try:
+        yield
+    except Refused as error:
+        if str(path) in error.message:
+            raise
+        raise Refused(f"`{path}`: {error.message}", error.hints, error.details) from error
+
+
+@contextlib.contextmanager
 def _named(path: Path):
     try:
         yield

@@ -58,7 +58,8 @@ class Hermes:
     def connect(self, place: Path, env: Env, note: dict[str, Any]) -> Connection:
         config = config_path(place)
         old = files.read_text(config)
-        made = hermes_config.connect(old, note.get("config"))
+        with files.about(config):
+            made = hermes_config.connect(old, note.get("config"))
         hooks = (FileWrite(config, made.text.encode()),) if made.text != old else ()
         plan = (*hooks, *skill.plan(place, skill_bytes(), note))
         return Connection(
@@ -71,7 +72,8 @@ class Hermes:
     def disconnect(self, place: Path, env: Env, note: dict[str, Any]) -> Removal:
         config = config_path(place)
         old = files.read_text(config)
-        new = hermes_config.disconnect(old, note.get("config"))
+        with files.about(config):
+            new = hermes_config.disconnect(old, note.get("config"))
         taken, left = skill.removal(place, skill_bytes(), note)
         removed = [(write.path, "") for write in taken]
         hooks = ()
@@ -81,7 +83,8 @@ class Hermes:
         return Removal((*hooks, *taken), tuple(removed), left)
 
     def installed(self, place: Path, env: Env) -> int:
-        return len(hermes_config.connected(files.read_text(config_path(place))) & set(EVENTS))
+        with files.about(config_path(place)):
+            return len(hermes_config.connected(files.read_text(config_path(place))) & set(EVENTS))
 
     def switched_off(self, place: Path, env: Env) -> str | None:
         return None

@@ -27,6 +27,8 @@ MAX_BYTES = 4_000_000
 GUARDS = ("GIT_MEM_IN_HOOK", "GIT_MEM_DETACHED")
 FALLBACK_BYTES = 200_000
 NOTIFY = "-notify"
+# Names the file that `connect` reads to learn what became of its trial; it stands in for the log.
+TRIAL_NOTE = "GIT_MEM_TRIAL_NOTE"
 
 
 def main(args: list[str]) -> int:
@@ -48,8 +50,10 @@ def _answer(call: Call, rest: list[str]) -> None:
     call.host = call.host.removesuffix(NOTIFY)
     data = rest[-1].encode("utf-8", "surrogateescape") if by_argument and rest else _stdin()
     env = config.from_process()
-    call.fallback = _fallback(env)
-    if any(env.vars.get(guard) for guard in GUARDS) or env.off:
+    call.fallback = fallback(env)
+    if note := env.vars.get(TRIAL_NOTE):
+        call.trial = Path(note)
+    if any(env.vars.get(guard) for guard in GUARDS):
         return
     if call.host not in known.MODULES:
         raise Refused(f"no hook for the host `{call.host}`")
@@ -70,6 +74,7 @@ class Call:
         self.began = time.monotonic()
         self.state: Path | None = None
         self.fallback: Path | None = None
+        self.trial: Path | None = None
         self._out = 1
 
     @property
@@ -102,10 +107,22 @@ class Call:
             "where": _where(error),
         }
         try:
-            if self.state is None or not log.append(self.state, entry):
+            if self.trial is not None:
+                self._tell_trial({"error": words})
+            elif self.state is None or not log.append(self.state, entry):
                 self._note(words)
         except Exception:
             return  # nowhere left to say it
+
+    def tried(self, memory: Path) -> None:
+        """A trial was carried through in the memory of this common git folder."""
+        if self.trial is not None:
+            self._tell_trial({"memory": str(memory)})
+
+    def _tell_trial(self, told: dict[str, Any]) -> None:
+        # only into the file that waits for it: whoever sets the variable makes us write nowhere else
+        if self.trial is not None and self.trial.is_file() and not self.trial.stat().st_size:
+            self.trial.write_text(json.dumps(told), encoding="utf-8")
 
     def _note(self, words: str) -> None:
         if self.fallback is None:
@@ -152,7 +169,7 @@ def _stdin() -> bytes | None:
     return b"".join(parts) if size <= MAX_BYTES else None
 
 
-def _fallback(env: config.Env) -> Path | None:
+def fallback(env: config.Env) -> Path | None:
     """The log of a call that knows of no memory."""
     chosen = env.vars.get("XDG_STATE_HOME")
     state = Path(chosen) if chosen else env.home / ".local" / "state" if env.home else None

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def build(
     wait_s: float = 600.0,
     with_vectors: bool = True,
 ) -> Coverage:
-    """Bring the whole index up to date.
+    """Bring the whole index up to date. What of it is damaged is found and made anew.
 
     Raises:
         Busy: another builder held the lock for `wait_s` seconds.
@@ -57,7 +58,10 @@ def _build(
 ) -> Coverage:
     catalogue = catalogues.open_for_writing(memory.state)
     try:
+        catalogues.look_over(catalogue)
         _check_words(memory, catalogue)
+        if not coverages.are_sound(catalogue, memory.state):
+            _forget_vectors(memory, catalogue)
         refresh.refresh(memory, registry, catalogue, refresh.differences(memory, catalogue), progress)
         _words(memory, catalogue, progress)
         if with_vectors and embedder != "none":
@@ -68,7 +72,10 @@ def _build(
 
 
 def ensure(memory: Memory, registry: Registry, vectors_too: bool = True) -> bool:
-    """Take in a small change at once; False when there is more to do than a prompt may wait for."""
+    """Take in a small change at once; False when there is more to do than a prompt may wait for.
+
+    A damaged catalogue is thrown away, which is all that there is time for.
+    """
     embedder = embedder_name(memory, registry)
     try:
         with lock.held(place.lock(memory.state), 0.0, "the index"):
@@ -87,9 +94,14 @@ def ensure(memory: Memory, registry: Registry, vectors_too: bool = True) -> bool
                         return False
                     _vectors(memory, catalogue, embedder, None)
                 return True
+            except sqlite3.DatabaseError as error:
+                if not catalogues.is_damage(error):
+                    raise
+                catalogues.discard(memory.state)
+                return False
             finally:
                 catalogue.close()
-    except (Busy, OSError):
+    except (Busy, OSError, sqlite3.OperationalError):
         return False
 
 
@@ -98,11 +110,18 @@ def repair(memory: Memory, error: Exception) -> bool:
 
     Under the builder's lock nothing is being swapped, so words that cannot be opened now are damaged.
     """
-    is_words = isinstance(error, words.Damaged)
-    if not is_words and not catalogues.is_damage(error):
+    is_words, is_vectors = isinstance(error, words.Damaged), isinstance(error, vectors.Damaged)
+    if not is_damage(error):
         return False
     try:
         with lock.held(place.lock(memory.state), 0.0, "the index"):
+            if is_vectors:
+                catalogue = catalogues.open_for_writing(memory.state)
+                try:
+                    _forget_vectors(memory, catalogue)
+                finally:
+                    catalogue.close()
+                return True
             if not is_words:
                 catalogues.discard(memory.state)
                 return True
@@ -113,8 +132,13 @@ def repair(memory: Memory, error: Exception) -> bool:
             finally:
                 catalogue.close()
             return True
-    except (Busy, OSError):
+    except (Busy, OSError, sqlite3.Error):
         return False
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether an error says that a part of the index is not what was written."""
+    return isinstance(error, (words.Damaged, vectors.Damaged)) or catalogues.is_damage(error)
 
 
 def discard(memory: Memory) -> None:
@@ -215,13 +239,11 @@ def _unembedded(catalogue: Catalogue, embedder: str, limit: int) -> list[int]:
 
 
 def _vectors(memory: Memory, catalogue: Catalogue, name: str, progress: Progress | None) -> None:
-    db = catalogue.db
     if catalogue.meta("embedder") != name or not coverages.has_vectors(catalogue, memory.state):
         # another embedder's vectors never meet this one's; nor do those of a file that was cut off
-        db.execute("UPDATE cards SET slot = NULL")
+        _forget_vectors(memory, catalogue)
         place.vectors(memory.state, name).unlink(missing_ok=True)
         catalogue.set_meta("embedder", name)
-        catalogue.set_meta("slots", "0")
     total = len(_unembedded(catalogue, name, 1 << 30))
     if not total and coverages.has_anchors(catalogue, memory.state):
         return
@@ -237,6 +259,15 @@ def _vectors(memory: Memory, catalogue: Catalogue, name: str, progress: Progress
         done += len(items)
         if progress and total > INLINE_VECTORS:
             progress("embedding", done, total)
+
+
+def _forget_vectors(memory: Memory, catalogue: Catalogue) -> None:
+    """Throw vectors and anchors away; first no card speaks of them any more."""
+    name = catalogue.meta("embedder") or ""
+    catalogue.db.execute("UPDATE cards SET slot = NULL")
+    catalogue.set_meta("slots", "0")
+    for file in (place.vectors(memory.state, name), place.anchors(memory.state, name, anchors.VERSION)):
+        file.unlink(missing_ok=True)
 
 
 def _anchors(memory: Memory, name: str, model: embed.Embedder) -> None:

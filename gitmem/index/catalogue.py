@@ -7,6 +7,7 @@ and recall. `refresh` brings it from one tree to another at the cost of what dif
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -198,15 +199,20 @@ def as_item(row: tuple) -> Item:
     )
 
 
-def open_for_reading(state: Path) -> Catalogue | None:
-    """The catalogue as it is; None when there is none, or none of this format. Never waits for a builder."""
+def open_for_reading(state: Path, whole: bool = False) -> Catalogue | None:
+    """The catalogue as it is; None when there is none, or none of this format. Never waits for a builder.
+
+    Args:
+        whole: None, too, when a part of it is damaged: every page is looked at, which a prompt has no time for.
+    """
     file = place.database(state)
     if not file.is_file():
         return None
+    connection = None
     try:
-        connection = sqlite3.connect(
-            f"file:{_quoted(file)}?mode=ro", uri=True, timeout=1.0, isolation_level=None
-        )
+        connection = _connected(file)
+        if whole:
+            _look_over(connection)
         connection.execute("BEGIN")
         if connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() != (
             str(place.FORMAT),
@@ -215,7 +221,56 @@ def open_for_reading(state: Path) -> Catalogue | None:
             return None
         return Catalogue(connection)
     except sqlite3.Error:
+        if connection is not None:
+            connection.close()
         return None
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    uri = f"file:{_quoted(file)}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, timeout=1.0, isolation_level=None)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        return connection
+    except sqlite3.OperationalError as error:
+        # in a folder that cannot be written SQLite can set up no shared memory beside the file
+        connection.close()
+        if is_damage(error) or os.access(file.parent, os.W_OK):
+            raise
+        return sqlite3.connect(uri + "&immutable=1", uri=True, isolation_level=None)
+
+
+def _look_over(connection: sqlite3.Connection) -> None:
+    """Look at every page.
+
+    Raises:
+        sqlite3.DatabaseError: one of them is not what was written.
+    """
+    found = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != ("ok",):
+        raise sqlite3.DatabaseError(f"damaged: {found[0] if found else ''}")
+
+
+def look_over(catalogue: Catalogue) -> None:
+    """`_look_over` for an open catalogue.
+
+    Raises:
+        sqlite3.DatabaseError: a page is not what was written.
+    """
+    _look_over(catalogue.db)
+
+
+def faults_of(state: Path) -> list[tuple[str, int, str]]:
+    """`Catalogue.faults` of the catalogue as it is; none where it cannot be read: whoever answers next rebuilds it."""
+    found = open_for_reading(state)
+    if found is None:
+        return []
+    try:
+        return found.faults()
+    except (sqlite3.DatabaseError, ValueError):
+        return []
+    finally:
+        found.close()
 
 
 def open_for_writing(state: Path) -> Catalogue:
@@ -249,7 +304,7 @@ def open_for_writing(state: Path) -> Catalogue:
 def is_damage(error: BaseException) -> bool:
     """Whether SQLite says that the file is not what was written, and not that it is locked or that the disk is full."""
     if isinstance(error, sqlite3.OperationalError):
-        return any(words in str(error) for words in ("no such", "already exists"))
+        return any(words in str(error) for words in ("no such", "already exists", "Could not decode"))
     return type(error) is sqlite3.DatabaseError
 
 
@@ -268,7 +323,7 @@ def corpus_of(git: Git, tree: str) -> Catalogue | None:
     if found.code != 0:
         return None
     common, oid = found.text().split("\n")
-    catalogue = open_for_reading(Path(common) / "git-mem")
+    catalogue = open_for_reading(Path(common) / "git-mem", whole=True)
     if catalogue is None:
         return None
     if catalogue.tree != oid:

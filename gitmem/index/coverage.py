@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.git.locate import Memory
-from gitmem.index import anchors, embed, place
+from gitmem.index import anchors, embed, place, vectors
 from gitmem.index.analyse import ANALYSER_VERSION
 from gitmem.index.catalogue import Catalogue
 from gitmem.model.registry import Registry
@@ -54,6 +54,18 @@ def has_anchors(catalogue: Catalogue, state: Path) -> bool:
     needed = 4 * len(anchors.TEXTS) * int(catalogue.meta("dim") or "0")
     return (
         not needed or _size(place.anchors(state, catalogue.meta("embedder") or "", anchors.VERSION)) == needed
+    )
+
+
+def are_sound(catalogue: Catalogue, state: Path) -> bool:
+    """Whether the vectors and the anchors, as far as they are there, hold vectors; reads both whole."""
+    name, dim = catalogue.meta("embedder") or "", int(catalogue.meta("dim") or "0")
+    if not dim:
+        return True
+    slots = int(catalogue.meta("slots") or "0")
+    return (not slots or vectors.sound(place.vectors(state, name), dim, slots)) and (
+        not has_anchors(catalogue, state)
+        or vectors.sound(place.anchors(state, name, anchors.VERSION), dim, len(anchors.TEXTS))
     )
 
 

@@ -8,10 +8,22 @@ from __future__ import annotations
 
 import array
 import heapq
+import math
 import mmap
 import os
 from collections.abc import Sequence
 from pathlib import Path
+
+# How far the length of a stored row may be from 1, and a cosine from its range, by rounding.
+TOLERANCE = 1e-2
+
+
+class Damaged(Exception):
+    """A file of vectors is not what was written; `file` must be built anew."""
+
+    def __init__(self, file: Path):
+        super().__init__(f"`{file.name}` is damaged")
+        self.file = file
 
 
 def append(file: Path, start: int, dim: int, values: array.array) -> None:
@@ -35,6 +47,9 @@ def nearest(
     Args:
         slots: only these; None: the first `count`.
         count: how many slots are in use.
+
+    Raises:
+        Damaged: the file holds something else than unit vectors; the rows that would be returned are looked at.
     """
     if count <= 0 or limit <= 0 or (slots is not None and not slots):
         return []
@@ -55,20 +70,74 @@ def nearest(
             else:
                 names = [slot for slot in slots if slot < count]
                 scores = dots(query, b"".join(mapped[slot * row : (slot + 1) * row] for slot in names), dim)
-    top = heapq.nlargest(limit, range(len(names)), key=lambda i: (scores[i], -names[i]))
+            _in_range(file, scores)
+            top = heapq.nlargest(limit, range(len(names)), key=lambda i: (scores[i], -names[i]))
+            if not all(_is_unit(mapped[names[i] * row : (names[i] + 1) * row]) for i in top):
+                raise Damaged(file)
     return [(names[i], scores[i]) for i in top]
 
 
+def sound(file: Path, dim: int, count: int) -> bool:
+    """Whether each of the first `count` rows has the length 1; for builders and examinations, not for a prompt."""
+    row = dim * 4
+    try:
+        data = file.read_bytes()[: count * row]
+    except OSError:
+        return not count
+    if len(data) < count * row:
+        return False
+    try:
+        import numpy
+    except ImportError:
+        return all(_is_unit(data[start : start + row]) for start in range(0, len(data), row))
+    rows = numpy.frombuffer(data, dtype=numpy.float32).reshape(count, dim)
+    with numpy.errstate(all="ignore"):
+        squares = numpy.einsum("ij,ij->i", rows, rows, dtype=numpy.float64)
+        # a comparison with what is no number is false
+        return bool((numpy.abs(numpy.sqrt(squares) - 1.0) <= TOLERANCE).all())
+
+
+def _is_unit(row: bytes) -> bool:
+    from operator import mul
+
+    values = array.array("f")
+    values.frombytes(row)
+    square = sum(map(mul, values, values))
+    return math.isfinite(square) and abs(math.sqrt(square) - 1.0) <= TOLERANCE
+
+
+def _in_range(file: Path, scores: array.array) -> None:
+    """Two unit vectors have a cosine; what has none is no vector.
+
+    Raises:
+        Damaged: a score is no number, or none that a cosine can be.
+    """
+    # a sum is not finite when any of its parts is not
+    if scores and not (
+        math.isfinite(sum(scores)) and min(scores) >= -1.0 - TOLERANCE and max(scores) <= 1.0 + TOLERANCE
+    ):
+        raise Damaged(file)
+
+
 def baseline(file: Path, dim: int, query: array.array, count: int) -> float | None:
-    """The mean cosine of `query` to its `count` nearest vectors of `file`; None when there is no such file."""
+    """The mean cosine of `query` to its `count` nearest vectors of `file`; None when there is no such file.
+
+    Raises:
+        Damaged: the file holds something else than unit vectors.
+    """
     try:
         data = file.read_bytes()
     except OSError:
         return None
     if not data or len(data) % (dim * 4):
         return None
-    best = heapq.nlargest(count, dots(query, data, dim))
-    return sum(best) / len(best)
+    scores = dots(query, data, dim)
+    _in_range(file, scores)
+    row = dim * 4
+    top = heapq.nlargest(count, range(len(scores)), key=scores.__getitem__)
+    if not all(_is_unit(data[i * row : (i + 1) * row]) for i in top):
+        raise Damaged(file)
+    return sum(scores[i] for i in top) / len(top)
 
 
 def dots(query: array.array, rows: bytes | memoryview, dim: int) -> array.array:

@@ -114,6 +114,12 @@ def _beyond_schema(meta: dict[str, Any], document: frontmatter.Document):
                 f"`{key}` has {size} bytes, more than {MAX_CONCLUSION_BYTES}",
                 "say it shorter, and the rest in the body",
             )
+    if "conclusion" in meta and not _says(meta["conclusion"]):
+        yield Fault(
+            document.line(("conclusion",)),
+            f"`conclusion` is `{meta['conclusion']}`, without a letter or a digit",
+            "say it in words",
+        )
     for key in ("created", "valid_from", "expires"):
         if key in meta and meta[key] != "never":
             try:
@@ -130,6 +136,11 @@ def _beyond_schema(meta: dict[str, Any], document: frontmatter.Document):
                 f"`conclusion` is missing and the body's first sentence has more than {MAX_CONCLUSION_BYTES} bytes",
                 "add a line `conclusion: …`",
             )
+
+
+def _says(text: str) -> bool:
+    """Whether there is a letter or a digit of any script: nothing else can be searched for."""
+    return any(char.isalnum() for char in text)
 
 
 def _build(meta: dict[str, Any], body: str) -> Card:

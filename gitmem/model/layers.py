@@ -54,11 +54,11 @@ def l2(card: Card) -> list[str]:
     size = 0
     for line in card.body.split("\n"):
         fence = _fence(line, fence)
-        if (not fence and _HEADING.match(line)) or size + len(line.encode()) > CHUNK_BYTES:
+        if (not fence and _HEADING.match(line)) or size + _size(line) > CHUNK_BYTES:
             close()
             size = 0
         current.append(line)
-        size += len(line.encode()) + 1
+        size += _size(line) + 1
     close()
     return chunks
 
@@ -90,11 +90,11 @@ def split_sentences(text: str) -> list[str]:
 
 def cut(text: str, max_bytes: int) -> str:
     """`text` if it fits, else its longest run of whole sentences that does; empty when not even one fits."""
-    if len(text.encode()) <= max_bytes:
+    if _size(text) <= max_bytes:
         return text
     kept = ""
     for sentence in split_sentences(text):
-        if len((kept + sentence).rstrip().encode()) > max_bytes:
+        if _size((kept + sentence).rstrip()) > max_bytes:
             break
         kept += sentence
     return kept.rstrip()
@@ -102,11 +102,16 @@ def cut(text: str, max_bytes: int) -> str:
 
 def shorten(text: str, max_bytes: int) -> str:
     """`text` in at most `max_bytes` bytes, cut between characters and marked with `…`."""
-    data = text.encode()
+    data = text.encode("utf-8", "surrogatepass")
     if len(data) <= max_bytes:
         return text
     kept = data[: max(0, max_bytes - 3)].decode("utf-8", "ignore").rstrip()
     return kept + "…"
+
+
+def _size(text: str) -> int:
+    """Bytes in UTF-8; halves of characters, which come from bytes that are none, count too."""
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _opening(body: str) -> str:

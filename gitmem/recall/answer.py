@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gitmem import whereabouts
 from gitmem.identity import Caller
+from gitmem.model import ids
 from gitmem.model.registry import Registry
 from gitmem.recall import trace as t
 from gitmem.recall import trigger
@@ -191,7 +192,15 @@ def _choose(request, caller, registry, session, catalogue, scope, progress, foun
         *(_placed(fate, said, no_room) for fate in fates),
         *(
             t.Candidate(
-                item.id, item.l0, item.scope, w, v, None, 0.0, t.CHAIN, f"superseded, counts for {end}"
+                item.id,
+                item.l0,
+                item.scope,
+                w,
+                v,
+                None,
+                0.0,
+                t.CHAIN,
+                f"superseded, counts for {ids.short(end)}",
             )
             for item, end, w, v in found.chained
         ),

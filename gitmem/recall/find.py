@@ -16,6 +16,13 @@ from gitmem.recall.opening import LiveIndex
 from gitmem.recall.relevance import relevance
 from gitmem.recall.scope import Scope
 
+# A card without a word of the query counts from so far above the query's baseline, in units of `relevance.unit`; in
+# the demo's memory neighbours by chance reach 0.55, translations and paraphrases lie above 0.8.
+NEAR_ALONE = 0.6
+MOST_ALONE = 3
+# Below this relevance such a card is a neighbour and no find.
+WEAK = 0.2
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -30,6 +37,11 @@ class Hit:
     relevance: float
     words_rank: int | None
     vectors_rank: int | None
+
+    @property
+    def weak(self) -> bool:
+        """Near in meaning alone, and not very."""
+        return self.words_rank is None and self.status == "live" and self.relevance < WEAK
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -73,15 +85,11 @@ def search(
                 round(relevance(one.near, one.coverage, one.support, one.prompt_weight, one.item.scope in (project, here), found.cards), 4), one.words_rank, one.vectors_rank,
             )
             for one in found.candidates
-            if type_ is None or one.item.type == type_
+            if (type_ is None or one.item.type == type_) and (one.words_rank is not None or (one.near or 0.0) >= NEAR_ALONE)
         ]  # fmt: skip
         hits.sort(key=lambda hit: (-hit.relevance, hit.words_rank or 999, hit.id))
-        # what shares no word is only a neighbour in meaning: shown as long as it is not far off
-        hits = [
-            hit
-            for hit in hits
-            if hit.words_rank is not None or (hit.relevance >= 0.02 and (hit.vectors_rank or 99) <= 10)
-        ][:limit]
+        alone = [hit for hit in hits if hit.weak]
+        hits = [*(hit for hit in hits if not hit.weak), *alone[:MOST_ALONE]][:limit]
         if dead_too:
             hits.extend(_dead(opened.catalogue, context, found, type_, limit - len(hits)))
         return hits, [*opened.degraded, *found.degraded]

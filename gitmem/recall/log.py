@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from gitmem.model import when
+
 MAX_BYTES = 2_000_000
 _PROMPT_CHARS = 300
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def append(state: Path, entry: dict[str, Any]) -> bool:
@@ -83,7 +87,8 @@ def last(state: Path, turn: dict[str, Any]) -> None:
 
 def read_last(state: Path) -> dict[str, Any] | None:
     try:
-        return json.loads((state / "last.json").read_text(encoding="utf-8"))
+        found = _whole(json.loads((state / "last.json").read_text(encoding="utf-8")))
+        return found if isinstance(found, dict) else None
     except (OSError, ValueError):
         return None
 
@@ -102,5 +107,29 @@ def entries(state: Path) -> list[dict[str, Any]]:
             except ValueError:
                 continue
             if isinstance(entry, dict):
-                found.append(entry)
+                found.append(_whole(entry) if b"\\ud" in line else entry)
     return found
+
+
+def last_silent(state: Path, since: str) -> dict[str, Any] | None:
+    """The newest automatic turn, if nothing was recalled for it and it is later than `since` (RFC 3339)."""
+    newest = next((one for one in reversed(entries(state)) if one.get("automatic") is True), None)
+    if newest is None or newest.get("fired") is not False or not isinstance(newest.get("at"), str):
+        return None
+    try:
+        if since and when.parse(newest["at"]) < when.parse(since):
+            return None
+    except ValueError:
+        return None
+    return newest
+
+
+def _whole(value: Any) -> Any:
+    """A value whose texts can be written again: halves of characters, from bytes that were none, become U+FFFD."""
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_whole(one) for one in value]
+    if isinstance(value, dict):
+        return {_whole(key): _whole(one) for key, one in value.items()}
+    return value

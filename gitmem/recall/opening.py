@@ -6,7 +6,7 @@ from gitmem import detach
 from gitmem.git import objects
 from gitmem.git.locate import Memory
 from gitmem.git.objects import Change
-from gitmem.index import catalogue, coverage, place, words
+from gitmem.index import catalogue, coverage, place, vectors, words
 from gitmem.index.catalogue import Catalogue
 from gitmem.model import ids
 from gitmem.model.card import id_of_path
@@ -31,15 +31,25 @@ class LiveIndex:
         self._unread = 0
         self._embedder = "none" if lexical else coverage.embedder_name(memory, registry)
 
+        self._without: set[str] = set()
+
     def vector(self, text: str) -> QueryVector | None:
         """The vector of a prompt, begun now on a thread of its own."""
         return None if self._embedder == "none" else QueryVector(text, self._embedder)
 
     def open(self) -> Opened:
-        memory, registry, embedder = self._memory, self._registry, self._embedder
-        found = catalogue.open_for_reading(memory.state)
+        memory, embedder = self._memory, self._embedder
+        found = None if "catalogue" in self._without else catalogue.open_for_reading(memory.state)
         if found is None or not self._ready(found):
             found = self._catch_up(found)
+        try:
+            return self._opened(found, embedder)
+        except BaseException:
+            found.close()
+            raise
+
+    def _opened(self, found: Catalogue, embedder: str) -> Opened:
+        memory, registry = self._memory, self._registry
         state = coverage.coverage(found, embedder)
         degraded: list[str] = []
         indexed = state.worded if embedder == "none" else min(state.worded, state.embedded)
@@ -53,19 +63,32 @@ class LiveIndex:
                 if self._lexical
                 else f"words only: the embedder `{wanted}` is not installed"
             )
-        if self._repaired:
-            degraded.append("the index was damaged and is built anew")
-        by_words = words.open_for_reading(place.words(memory.state))
-        if by_words is None and state.worded:
-            found.close()
+        if self._repaired or self._without:
+            degraded.append("the index was damaged" + (" and is built anew" if self._repaired else ""))
+        by_words = None if "words" in self._without else words.open_for_reading(place.words(memory.state))
+        if by_words is None and state.worded and "words" not in self._without:
             raise words.Damaged("the words of the index cannot be opened")
         return Opened(found, by_words, memory.state, tuple(degraded))
 
     def repair(self, error: Exception) -> bool:
         from gitmem.index import build
 
+        if not build.is_damage(error):
+            return False
         self._repaired = build.repair(self._memory, error)
-        return self._repaired
+        if not self._repaired:
+            # a builder is at work, or the folder cannot be written: this answer does without the damaged part
+            part = (
+                "words"
+                if isinstance(error, words.Damaged)
+                else "vectors"
+                if isinstance(error, vectors.Damaged)
+                else "catalogue"
+            )
+            self._without.add(part)
+            if part == "vectors":
+                self._embedder = "none"
+        return True
 
     def _ready(self, found: Catalogue) -> bool:
         if not coverage.speaks_of(found, self._memory):
@@ -82,13 +105,21 @@ class LiveIndex:
 
         if found is not None:
             found.close()
+        if "catalogue" in self._without:
+            found, self._unread = _overlaid(self._memory, self._registry, None)
+            return found
         memory, registry = self._memory, self._registry
         ready = build.ensure(memory, registry, vectors_too=self._embedder != "none")
         found = catalogue.open_for_reading(memory.state)
         if not ready:
             detach.index(memory.root, memory.git.env)
         if found is None or found.tree != (memory.tree or ""):
-            found, self._unread = _overlaid(memory, registry, found)
+            try:
+                found, self._unread = _overlaid(memory, registry, found)
+            except BaseException:
+                if found is not None:
+                    found.close()
+                raise
         return found
 
 

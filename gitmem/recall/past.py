@@ -120,7 +120,7 @@ def _dated(at: str) -> bool:
 def _open(memory: Memory, then: Memory, registry, lexical: bool, context: Context) -> _Past:  # type: ignore[no-untyped-def]
     """A catalogue of the old tree, with the vectors that the current index has for the same blobs."""
     build.ensure(memory, context.registry, vectors_too=not lexical)
-    current = catalogue.open_for_reading(memory.state)
+    current = catalogue.open_for_reading(memory.state, whole=True)
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     connection.executescript(catalogue.TABLES + f"INSERT INTO meta VALUES ('format', '{place.FORMAT}');")
     old = Catalogue(connection)

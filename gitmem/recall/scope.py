@@ -52,7 +52,13 @@ def resolve(
         if profile.projects == "all":
             active = [p.id for p in registry.projects.values() if p.active and caller.reads(p.id)]
             names.extend(active)
-            words.append(f"all {len(active)} projects")
+            words.append(
+                f"all {len(active)} projects"
+                if len(active) > 1
+                else "the one project"
+                if active
+                else "no project yet"
+            )
         elif project and caller.reads(project) and project in registry.projects:
             names.append(project)
             words.append(f"`{project}` from {origin}")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gitmem.recall.opening import LiveIndex
     from gitmem.recall.retrieve import QueryVector
 
+SWITCHED_OFF = "off: GIT_MEM_OFF is set"
 OFF_THE_RECORD = "off the record in this session"
 
 
@@ -37,6 +38,7 @@ def turn(
     explain: bool = False,
     deadline_s: float | None = None,
     automatic: bool,
+    logged: bool = True,
     emit: Callable[[str], None],
 ) -> Answer:
     """Answer one turn and remember that it was answered.
@@ -47,6 +49,7 @@ def turn(
         explicit: a person typed the call; it is not held back by the trigger.
         deadline_s: `time.monotonic()` by which to answer, with less if need be.
         automatic: nobody asked for this recall; `git mem why` can replay it.
+        logged: False: the log says nothing of it.
         emit: writes the text out; called when there is one. What the session has heard is stored after it
             returned, so that an answer that never arrived is given again.
 
@@ -57,7 +60,8 @@ def turn(
     state = context.memory.state
     kept = sessions.load(state, session)
     if reason := silenced(context, kept, cwd, prompt if session else ""):
-        if reason == OFF_THE_RECORD and not kept.off:
+        # what is off for its session stays off for whoever reads the conversation later
+        if reason in (OFF_THE_RECORD, SWITCHED_OFF) and session and not kept.off:
             kept.off = True
             sessions.save(state, session, kept)
         return Answer("", (), Trace(prompt, context.caller.profile.name, context.caller.name, trigger=reason))
@@ -84,9 +88,10 @@ def turn(
         kept.project = trace.project or kept.project
         sessions.heard(kept, found.text, [item.id for item in found.items])
         sessions.save(state, session, kept)
-    log.recalled(
-        state, trace.as_dict(), [item.id for item in found.items], session=session, automatic=automatic
-    )
+    if logged:
+        log.recalled(
+            state, trace.as_dict(), [item.id for item in found.items], session=session, automatic=automatic
+        )
     return found
 
 
@@ -132,7 +137,7 @@ def folder_project(context: Context, cwd: Path, kept: Session) -> str | None:
 def silenced(context: Context, kept: Session, cwd: Path | None, prompt: str = "") -> str | None:
     """Why this turn is not looked at and leaves no trace; None when memory is on."""
     if context.env.off:
-        return "off: GIT_MEM_OFF is set"
+        return SWITCHED_OFF
     if kept.off or (prompt and cues.off_the_record(prompt)):
         return OFF_THE_RECORD
     return switches.load(context.memory.state).off(cwd, context.now)

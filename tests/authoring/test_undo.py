@@ -37,20 +37,73 @@ def test_taking_back_a_correction_revives_what_it_corrected(me):  # noqa: F811
 def test_taking_back_an_undo_brings_the_write_back_and_it_can_be_taken_back_again(me):  # noqa: F811
     card = authoring.add(me(), Wish("Use pnpm here"), None)
     first = undo(me())
-    undo(me(), first.written.commit[:8])
+    second = undo(me())
+    assert (second.commit, second.action) == (first.written.commit, "undo")
     assert status(me(), card.card.id).word == "live"
-    again = undo(me())
-    assert again.commit == card.written.commit
+    assert undo(me()).commit == second.written.commit
     assert status(me(), card.card.id).word == "retracted"
 
 
-def test_undo_goes_back_write_by_write(me):  # noqa: F811
-    one = authoring.add(me(), Wish("Use pnpm here"), None).card
+def test_an_earlier_write_is_taken_back_by_its_commit_and_that_by_a_plain_undo(me):  # noqa: F811
+    one = authoring.add(me(), Wish("Use pnpm here"), None)
     two = authoring.add(me(), Wish("Reports go out on Fridays"), None).card
-    assert undo(me()).cards == (two.id,)
-    assert undo(me()).cards == (one.id,)
-    with pytest.raises(Refused):
+    assert undo(me(), one.written.commit).cards == (one.card.id,)
+    undo(me())
+    assert (status(me(), one.card.id).word, status(me(), two.id).word) == ("live", "live")
+
+
+def test_an_undo_never_reaches_the_commit_that_made_the_memory(me):  # noqa: F811
+    with pytest.raises(Refused, match="no write of yours to take back"):
         undo(me())
+
+
+def test_more_cards_than_one_retraction_may_name_are_taken_back_in_one_commit(me):  # noqa: F811
+    from gitmem.authoring.commit import Change, commit
+    from gitmem.model import card as cards
+    from gitmem.model import ids, when
+    from gitmem.model import source as sources
+    from gitmem.model.card import Card, Evidence
+
+    made: list[str] = []
+
+    def make(here):  # type: ignore[no-untyped-def]
+        files = {}
+        stamp = when.stamp(here.utc())
+        turns = tuple(
+            sources.Turn(n, "user", stamp, f"The port of service {n} is {8000 + n}") for n in range(1, 121)
+        )
+        source = sources.Source("git-mem", "statement-many", "global", stamp, "statement", turns)
+        path = sources.source_path(source, "20261130-120000-many")
+        files[path] = sources.dump(source)
+        for turn in turns:
+            card = Card(
+                id=ids.new_id(here.random_bits), scope="global", created=stamp, author="you@example.com",
+                type="preference", conclusion=turn.text, evidence=(Evidence(path, turn.number, "user", turn.text),),
+            )  # fmt: skip
+            made.append(card.id)
+            files[cards.card_path(card)] = cards.dump(card)
+        return Change(files, "mem: many", "import", made)
+
+    written = commit(me(), make)[0]
+    done = undo(me())
+    assert (done.commit, len(done.cards)) == (written.commit, 120)
+    assert sorted(len(one.retracts) for one in done.retractions) == [20, 50, 50]
+    assert {status(me(), one).word for one in made} == {"retracted"}
+    undo(me())
+    assert {status(me(), one).word for one in made} == {"live"}
+
+
+def test_the_agent_of_a_connected_host_is_not_taken_back_from_under_it(me):  # noqa: F811
+    from gitmem.authoring.projects import add_agent
+
+    authoring.add(me(), Wish("Use pnpm here"), None)
+    add_agent(me(), "pi", "working")
+    me().memory.git.run("config", "--local", "mem.host.pi.agent", "pi")
+    with pytest.raises(Refused, match="the connection of `pi` stands on") as refused:
+        undo(me())
+    assert refused.value.hints[0] == "git mem disconnect pi"
+    me().memory.git.run("config", "--local", "--unset", "mem.host.pi.agent")
+    assert undo(me()).action == "registry"
 
 
 def test_a_write_is_taken_back_once(me):  # noqa: F811
@@ -84,8 +137,8 @@ def test_an_agent_takes_back_its_own_writes_alone(me, codex):  # noqa: F811
     with pytest.raises(Refused, match="is not a write of `codex`"):
         undo(codex(), mine.written.commit)
     assert undo(codex()).commit == own.written.commit
-    with pytest.raises(Refused, match="no write of codex to take back"):
-        undo(codex())
+    assert undo(codex()).action == "undo"
+    assert status(me(), mine.card.id).word == "live"
 
 
 def test_a_host_without_identity_takes_back_its_own_writes_alone(me):  # noqa: F811
@@ -113,3 +166,6 @@ def test_a_name_that_is_no_write_says_how_to_go_on(me):  # noqa: F811
     with pytest.raises(Refused, match="no commit") as refused:
         undo(me(), card.id)
     assert refused.value.hints == (f"to take back one card: git mem retract {card.id}", "git mem log")
+    with pytest.raises(Refused, match="no commit `HEAD`") as refused:
+        undo(me(), "HEAD")
+    assert refused.value.hints[0] == "your last write: git mem undo"

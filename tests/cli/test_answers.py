@@ -37,6 +37,7 @@ LINES: list[tuple[str, tuple[str, ...]]] = [
     ("hooks", ("hooks", "status")),
     ("check", ("check", "--staged")),
     ("import", ("import",)),
+    ("capture", ("capture", "--dry-run")),
 ]
 
 

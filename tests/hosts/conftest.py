@@ -15,5 +15,6 @@ def command(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.parent.mkdir()
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
     script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{script.parent}:{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin")
+    # not the folder of this interpreter: an installed `git-mem` lies there
+    monkeypatch.setenv("PATH", f"{script.parent}:/usr/local/bin:/usr/bin:/bin")
     return script

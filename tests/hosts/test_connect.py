@@ -42,6 +42,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 def test_connect_says_what_was_written_what_it_costs_and_how_to_leave(
     demo_memory, home, command, run
 ) -> None:
+    (home / ".claude").mkdir()
     ran = run("connect", "claude-code")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
@@ -51,6 +52,13 @@ def test_connect_says_what_was_written_what_it_costs_and_how_to_leave(
     assert [line[:13].strip() for line in lines[3:]] == ["costs", "reads", "keep out", "see it work", "leave"]
     assert "600 bytes on a prompt it answers" in lines[3]
     assert lines[-1] == "leave        git mem disconnect claude-code"
+
+
+def test_connect_says_that_the_host_has_no_folder_yet(demo_memory, home, command, run) -> None:
+    ran = run("connect", "claude-code")
+    assert ran.code == 0 and "  note       ~/.claude was not there yet: written anyway\n" in ran.out
+    again = run("connect", "claude-code")
+    assert "not there yet" not in again.out
 
 
 def test_the_command_that_is_written_answers_through_git(demo_memory, home, command, run) -> None:

@@ -180,6 +180,14 @@ def test_the_environment_switches_it_off(demo_memory, home, hook) -> None:
     assert hook(start(home / "work"), GIT_MEM_OFF="1") == SILENT
 
 
+def test_a_session_with_a_prompt_while_it_was_off_stays_off(demo_memory, home, hook) -> None:
+    """Whoever reads the conversation later goes by the session, not by a variable that is long gone."""
+    assert hook(prompt(UV, home / "work"), GIT_MEM_OFF="1") == SILENT
+    assert hook(prompt("As I usually do: " + UV, home / "work")) == SILENT
+    assert log.entries(demo_memory.state) == []
+    assert said(hook(prompt(UV, home / "work", "another-session")))
+
+
 def test_a_folder_is_switched_off_with_all_below_it(demo_memory, home, hook) -> None:
     switches.save(demo_memory.state, switches.Switches(folders=(str(home / "work"),)))
     (home / "work" / "deep").mkdir()

@@ -43,7 +43,7 @@ def test_explain_tells_trigger_scope_candidates_and_dose_and_then_the_bytes(run,
     assert (
         chain[1] == "chain"
         and chain[4] == "-"
-        and chain[6].endswith(f"superseded, counts for {demo_id('uv-env')}")
+        and chain[6].endswith(f"superseded, counts for {demo_id('uv-env')[:7]}")
     )
     assert any(row[1] == "quiet" and ": " in row[6] for row in rows if row)
     assert lines[dose] == f"dose      1 of 2 items, {len(plain.out.encode())} of 600 bytes"

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from gitmem.learn.readers.lines import Lines, blocks_text, items, mapping, name_of, stamp, text_of
@@ -244,9 +245,11 @@ def _left(records: list[dict[str, Any]]) -> set[int]:
             for index in siblings
             if records[index].get("promptSource") != "queued" and _typed(records[index])
         ]
-        for older, newer in zip(typed, typed[1:], strict=False):
+        for older, newer in pairwise(typed):
             below = _below(older, records, children)
-            if max(below) < newer:
+            # a fork that begins without a parent goes on all the same
+            copied = bool(records[older].get("forkedFrom")) == bool(records[newer].get("forkedFrom"))
+            if copied and max(below) < newer:
                 left |= below
     return left
 

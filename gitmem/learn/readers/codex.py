@@ -46,7 +46,9 @@ def read(source: Iterable[bytes], name: str = "") -> Conversation:
     copied = _copied(records, meta)
     talk = Talk()
     _tell(records, copied, talk, sidechain)
-    times = [stamp(record.get("timestamp")) for (record, _), old in zip(records, copied, strict=True) if not old]
+    times = [
+        stamp(record.get("timestamp")) for (record, _), old in zip(records, copied, strict=True) if not old
+    ]
     times = sorted(filter(None, [*times, stamp(meta.get("timestamp"))]))
     folders = [name_of(meta.get("cwd"))]
     folders += [
@@ -115,7 +117,8 @@ def _tell(
     records: list[tuple[dict[str, Any], dict[str, Any]]], copied: list[bool], talk: Talk, sidechain: bool
 ) -> None:
     events = any(
-        record.get("type") == "event_msg" and payload.get("type") == "user_message" for record, payload in records
+        record.get("type") == "event_msg" and payload.get("type") == "user_message"
+        for record, payload in records
     )
     seen: set[tuple[str, str, str]] = set()
     in_task = working = False

@@ -63,9 +63,15 @@ _BUSY_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A session of the database, before its messages are read. `seen`: newest message and how many there are."""
+    """A session of the database, before its messages are read.
+
+    Args:
+        root: the first session of the conversation that it goes on with; its own id where it is the first.
+        seen: its newest message and how many there are.
+    """
 
     id: str
+    root: str
     last: str
     seen: tuple[int, int]
 
@@ -120,14 +126,30 @@ def _copied(file: Path, folder: Path) -> Path:
 
 
 def sessions(database: sqlite3.Connection) -> list[Listed]:
-    """Every session with its newest time."""
-    columns = _columns(database, "sessions")
-    activity = "s.last_activity_at" if "last_activity_at" in columns else "NULL"
-    rows = database.execute(
-        f"SELECT s.id, s.started_at, {activity}, MAX(m.timestamp), COALESCE(MAX(m.id), 0), COUNT(m.id)"
-        " FROM sessions s LEFT JOIN messages m ON m.session_id = s.id GROUP BY s.id"
-    )
-    return [Listed(str(row[0]), max(stamp(row[1]), stamp(row[2]), stamp(row[3])), (row[4], row[5])) for row in rows]
+    """Every session with its newest time, oldest first."""
+    rows = _rows(database, "sessions", _SESSION, "ORDER BY started_at, id")
+    known = {str(row["id"]): row for row in rows}
+    newest = {
+        str(row[0]): (stamp(row[1]), row[2], row[3])
+        for row in database.execute(
+            "SELECT session_id, MAX(timestamp), MAX(id), COUNT(*) FROM messages GROUP BY session_id"
+        )
+    }
+    roots: dict[str, str] = {}
+    continued: set[str] = set()
+    found = []
+    for name, row in known.items():
+        parent = name_of(row["parent_session_id"])
+        # a conversation goes on in one session; a second child of the same parent is one of its own
+        if parent in roots and parent not in continued and _continues(row, known):
+            roots[name] = roots[parent]
+            continued.add(parent)
+        else:
+            roots[name] = name
+        message = newest.get(name, ("", 0, 0))
+        last = max(message[0], stamp(row["last_activity_at"]), stamp(row["started_at"]))
+        found.append(Listed(name, roots[name], last, (message[1], message[2])))
+    return found
 
 
 def read(database: sqlite3.Connection, wanted: Iterable[str] | None = None) -> Iterator[Conversation]:
@@ -163,9 +185,6 @@ def _conversation(
     marks = _object(session["model_config"])
     delegated = parent is not None and marks.get("_delegate_from") == parent
     sidechain = session["source"] in _NOT_PEOPLE or delegated
-    branched = parent is not None and parent in (marks.get("_branched_from"), marks.get("_reset_from"))
-    before = known.get(parent or "")
-    continues = bool(before) and before["end_reason"] == "compression" and not (delegated or branched)  # type: ignore[index]
     talk = Talk()
     _tell(rows, talk, sidechain)
     times = [found for row in rows if (found := stamp(row["timestamp"]))]
@@ -187,7 +206,7 @@ def _conversation(
         compactions=talk.compactions,
         ended=True if session["ended_at"] is not None and session["end_reason"] in _DELIBERATE else None,
         sidechain=sidechain,
-        continues=continues,
+        continues=_continues(session, known),
         complete=talk.complete and not cut,
         cut=cut,
         marked=any(marker.holds(text_of(row["content"])) for row in rows),
@@ -195,6 +214,15 @@ def _conversation(
         folders=tuple(folders),
         unreadable=sum(_broken(row["tool_calls"]) for row in rows),
     )
+
+
+def _continues(session: dict[str, Any], known: dict[str, dict[str, Any]]) -> bool:
+    """Whether it is its parent after a compaction. A mark counts only when it names the parent: they are inherited."""
+    parent = name_of(session["parent_session_id"])
+    if parent is None or parent not in known or known[parent]["end_reason"] != "compression":
+        return False
+    marks = _object(session["model_config"])
+    return parent not in (marks.get("_delegate_from"), marks.get("_branched_from"), marks.get("_reset_from"))
 
 
 def _tell(rows: list[dict[str, Any]], talk: Talk, sidechain: bool) -> None:
@@ -281,4 +309,6 @@ def _object(text: Any) -> dict[str, Any]:
 
 
 def _broken(calls: Any) -> bool:
-    return isinstance(calls, str) and bool(calls.strip()) and _parsed(calls) is None and calls.strip() != "null"
+    return (
+        isinstance(calls, str) and bool(calls.strip()) and _parsed(calls) is None and calls.strip() != "null"
+    )
