@@ -286,6 +286,8 @@ def test_connect_says_what_was_written_and_what_is_left_to_the_person(
     command,
     run,
 ) -> None:
+    for folder in (".claude", ".codex"):
+        (home / folder).mkdir()
     ran = run("connect", "claude-code", "codex")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()

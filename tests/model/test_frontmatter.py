@@ -46,7 +46,7 @@ def test_any_frontmatter_of_text_lists_and_mappings_comes_back(meta, body):
 
 
 @given(
-    conclusion=LINE,
+    conclusion=LINE.filter(lambda text: any(char.isalnum() for char in text)),
     also=st.lists(LINE, max_size=3),
     quote=VALUE.filter(bool),
     reported_by=st.none() | LINE,

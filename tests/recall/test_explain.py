@@ -94,7 +94,7 @@ def test_why_replays_the_last_automatic_turn_and_not_a_call_by_hand(run, place, 
     told = run("why", cwd=place)
     assert told.code == 0
     lines = told.out.split("\n")
-    assert lines[0].startswith("turn      2026-11-20T09:00:00") and "`working`" in lines[0]
+    assert lines[0].startswith("turn      2026-11-20 09:00:00") and "`working`" in lines[0]
     assert lines[1] == f"prompt    {PROMPT}"
     assert lines[2] == "trigger   fired (first turn)"
     assert f"dose      1 of 2 items, {len(text.encode())} of 600 bytes" in told.out
