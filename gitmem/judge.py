@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -177,7 +178,7 @@ def check_draft(
             person=person,
             author_email=email,
         )
-        return Report(tuple(change_check.judge(commit)), len(changes), committing=False)
+        return Report(tuple(_judged(commit, memory.git, memory.tip, reader)), len(changes), committing=False)
     finally:
         reader.close()
 
@@ -294,6 +295,21 @@ class _LazyEntries:
         return iter(objects.entries(self._git, self._tree, "cards", "sources") if self._tree else [])
 
 
+def _judged(
+    commit: change_check.Commit, git: Git, parent: str | None, reader: objects.Objects
+) -> list[Problem]:
+    """The problems of a commit; where the index proves damaged, by the cards themselves."""
+    try:
+        return change_check.judge(commit)
+    except Exception as error:
+        from gitmem.index.catalogue import is_damage
+
+        if not is_damage(error):
+            raise
+        plain = tree_corpus(git, parent, reader, commit.registry)
+        return change_check.judge(replace(commit, corpus=plain))
+
+
 def hook_git(cwd: Path, variables: Mapping[str, str] | None) -> Git:
     """git as the memory's own hooks use it: what git exported to the hook is obeyed."""
     return Git(cwd, dict(variables if variables is not None else config.from_process().vars))
@@ -338,7 +354,7 @@ def _judge(
             author_email=email,
             merge=merge,
         )
-        return Report(tuple(change_check.judge(commit)), len(changes))
+        return Report(tuple(_judged(commit, git, parent, reader)), len(changes))
     finally:
         close()
         reader.close()

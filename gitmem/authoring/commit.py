@@ -81,7 +81,7 @@ def commit(context: Context, make: Callable[[Context], Change | None]) -> tuple[
 
 def _corpus(context: Context) -> Catalogue | None:
     """The cards of the parent, from the index when it speaks of exactly that tree."""
-    found = catalogue.open_for_reading(context.memory.state, whole=True)
+    found = catalogue.open_for_reading(context.memory.state)
     if (
         found is not None
         and found.tree == context.memory.tree
@@ -97,8 +97,7 @@ def cards_now(context: Context) -> Catalogue:
     """The catalogue at the memory's tip; words and vectors may lag behind.
 
     A builder at work, which may take minutes over vectors, is not waited for: then a copy in this process alone is
-    brought up to date. So it is where the index cannot be written. A damaged one is made anew first: what this returns
-    was looked at whole.
+    brought up to date. So it is where the index cannot be written.
     """
     memory, registry = context.memory, context.registry
     for attempt in (1, 2):
@@ -107,7 +106,7 @@ def cards_now(context: Context) -> Catalogue:
                 build.build(memory, registry, wait_s=1.0, with_vectors=False)
             except (Busy, OSError, sqlite3.Error):
                 return _copy_at_tip(context)
-        found = catalogue.open_for_reading(memory.state, whole=True)
+        found = catalogue.open_for_reading(memory.state)
         if found is not None and _at_tip(found, memory):
             return found
         if found is not None:
@@ -121,7 +120,7 @@ def _at_tip(found: Catalogue, memory: Memory) -> bool:
 
 def _copy_at_tip(context: Context) -> Catalogue:
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    stored = catalogue.open_for_reading(context.memory.state, whole=True)
+    stored = catalogue.open_for_reading(context.memory.state)
     if stored is not None:
         stored.db.backup(connection)
         stored.close()

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -125,8 +126,34 @@ def git_mem(ctx: click.Context, repo: str | None) -> None:
 
 
 def run(args: Sequence[str]) -> int:
-    """Run one command line; the exit code."""
+    """Run one command line; the exit code. An index that proves damaged is thrown away, and the command run again."""
     _utf8()
+    try:
+        return _run(args)
+    except Exception as error:
+        from gitmem.index.build import is_damage
+
+        if not is_damage(error) or not _index_discarded(args):
+            raise
+    output.say("note: the index was damaged; it is built anew")
+    return _run(args)
+
+
+def _index_discarded(args: Sequence[str]) -> bool:
+    """Throw away the index of the memory that a command line means."""
+    from gitmem import config
+    from gitmem.git import locate
+    from gitmem.index import build
+
+    repo = next((after for before, after in pairwise(args) if before == "--repo"), None)
+    try:
+        build.discard(locate.find(config.from_process(), repo, accept_cwd=True))
+    except (MemError, OSError):
+        return False
+    return True
+
+
+def _run(args: Sequence[str]) -> int:
     output.aim(None)
     try:
         result = git_mem.main(

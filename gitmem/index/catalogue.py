@@ -323,7 +323,7 @@ def corpus_of(git: Git, tree: str) -> Catalogue | None:
     if found.code != 0:
         return None
     common, oid = found.text().split("\n")
-    catalogue = open_for_reading(Path(common) / "git-mem", whole=True)
+    catalogue = open_for_reading(Path(common) / "git-mem")
     if catalogue is None:
         return None
     if catalogue.tree != oid:

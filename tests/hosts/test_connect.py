@@ -86,7 +86,23 @@ def test_trying_the_hook_leaves_no_trace_in_what_was_heard(demo_memory, home, co
     run("connect", "claude-code")
     assert not (demo_memory.state / "sessions").exists()
     assert log.read_last(demo_memory.state) is None
-    assert not any(entry.get("automatic") for entry in log.entries(demo_memory.state))
+    run("connect", "--check")
+    run("doctor")
+    asked = [entry for entry in log.entries(demo_memory.state) if entry.get("event") != "search"]
+    assert asked == []
+    assert "answered" not in run("status").out
+
+
+def test_broken_settings_are_named_by_their_path(demo_memory, home, command, run) -> None:
+    run("connect", "claude-code", "codex", "hermes")
+    for file in (home / ".claude/settings.json", home / ".codex/hooks.json", home / ".hermes/config.yaml"):
+        file.write_text('{"hooks": [}')
+    for host, file in (("claude-code", "settings.json"), ("codex", "hooks.json"), ("hermes", "config.yaml")):
+        for args in (("connect", host), ("disconnect", host)):
+            ran = run(*args)
+            assert ran.code == 1 and file in ran.err, ran.err
+    told = run("doctor").out
+    assert "settings.json" in told and "hooks.json" in told and "config.yaml" in told
 
 
 def test_in_an_empty_memory_the_trial_says_that_there_is_nothing_to_say(memory, home, command, run) -> None:

@@ -156,3 +156,51 @@ def test_cards_of_a_series_are_not_at_odds() -> None:
 
 def test_says_counts_letters_of_every_script() -> None:
     assert all(cards._says(text) for text in ("青", "é", "7", "ひ", "а"))
+
+
+def test_a_command_that_meets_damage_half_way_is_run_again_on_a_new_index(
+    demo_memory, run, monkeypatch
+) -> None:
+    """Looking a file over whole costs more the larger it is; what a command meets is mended when it is met."""
+    import sqlite3
+
+    from gitmem.recall import story
+
+    real, met = story.tell, []
+
+    def torn(*args, **named):
+        if not met:
+            met.append(True)
+            raise sqlite3.DatabaseError("database disk image is malformed")
+        return real(*args, **named)
+
+    monkeypatch.setattr(story, "tell", torn)
+    ran = run("show", "tmh3zaj")
+    assert (ran.code, met) == (0, [True]), ran.err
+    assert "note: the index was damaged; it is built anew" in ran.err and "未验证的条目标成青色" in ran.out
+
+
+def test_a_commit_is_judged_by_the_cards_themselves_where_the_index_is_damaged(demo_memory, run) -> None:
+    from gitmem import judge
+
+    run("index", "--status")
+    file = place.database(demo_memory.state)
+    data = bytearray(file.read_bytes())
+    data[4096 : len(data) - 4096] = bytes(len(data) - 8192)
+    file.write_bytes(data)
+    for tail in ("-wal", "-shm"):
+        file.with_name(file.name + tail).unlink(missing_ok=True)
+    cards = sorted(demo_memory.root.glob("cards/dashboard/**/*.md"))
+    card = next(one for one in cards if "supersedes:" not in one.read_text(encoding="utf-8"))
+    copy = card.with_name(card.name.replace(card.stem[-10:], "zzzzzzzzz2"))
+    copy.write_text(
+        card.read_text(encoding="utf-8").replace(card.stem[-10:], "zzzzzzzzz2", 1), encoding="utf-8"
+    )
+    demo_memory.git.run("add", "cards")
+    assert judge.check_staged(demo_memory.root).ok
+    copy.write_text(
+        copy.read_text(encoding="utf-8").replace("zzzzzzzzz2", card.stem[-10:], 1), encoding="utf-8"
+    )
+    demo_memory.git.run("add", "cards")
+    found = judge.check_staged(demo_memory.root).errors
+    assert any("is taken by" in problem.message for problem in found)
