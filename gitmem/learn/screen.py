@@ -21,6 +21,7 @@ MIN_CONFIDENCE = 0.6
 # Two conclusions of one answer that share so many of their words say the same.
 SAME_WORDS = 0.7
 MAX_DETAIL_BYTES = 1200
+_NEAR_CHARS = 400
 _NUMBER = re.compile(r"\d[\d.,:]*\d")
 
 
@@ -116,20 +117,30 @@ def _request(one: Candidate) -> Reason:
 
 def _harm(one: Candidate, turns: Mapping[int, Turn]) -> Reason:
     """What may not be committed: instructions to a model, secrets, hidden characters."""
-    texts = [
-        (one.conclusion, "card"),
-        (one.detail, "card"),
-        (one.quote, "card"),
-        *((text, "card") for text in one.also),
-    ]
-    for text, kind in [*texts, (turns[one.turn].text, "source")]:
+    turn = turns[one.turn].text
+    own = [one.conclusion, one.detail, one.quote, *one.also]
+    # a turn may hold a paste; what stands around instructions to a model is somebody else's as well
+    for text, kind in [
+        *((text, "card") for text in own),
+        (_around(one.quote, turn), "card"),
+        (turn, "source"),
+    ]:
         for found in safety.scan(text, kind=kind):
             if found.severity == "error":
-                word = "secret" if "secret" in found.name or "secret" in found.what else "unsafe"
-                return word, found.what
-    if any("[secret: " in text for text, _ in texts):
+                return "secret" if "secret" in found.what else "unsafe", found.what
+    if any("[secret: " in text for text in own):
         return "secret", "what is quoted was a secret"
     return None
+
+
+def _around(quote: str, text: str) -> str:
+    """The words with what stands before and after them, in whole lines."""
+    span = fold.find(quote, text)
+    if span is None:
+        return quote
+    start = text.rfind("\n", 0, max(0, span[0] - _NEAR_CHARS)) + 1
+    end = text.find("\n", span[1] + _NEAR_CHARS)
+    return text[start : end if end >= 0 else len(text)]
 
 
 def _again(one: Candidate, before: Sequence[Candidate]) -> Reason:

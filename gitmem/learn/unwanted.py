@@ -85,7 +85,7 @@ _DEFINES = re.compile(
 )
 # Something of one's own: then it is no general knowledge.
 _OWN = re.compile(
-    r"`|[\w-]+[/\\][\w.-]+|\w+_\w+|\b[a-z]+[A-Z]\w*|\b\w+\.(py|ts|js|go|rs|md|toml|ya?ml|json|sh|c|h|java|rb|tex|csv|db)\b|--\w|\d"
+    r"`|[\w-]+[/\\][\w.-]+|\w+_\w+|(?-i:\b[a-z]+[A-Z]\w*)|\b\w+\.(py|ts|js|go|rs|md|toml|ya?ml|json|sh|c|h|java|rb|tex|csv|db)\b|--\w|\d"
     r"|\b(we|our|ours|us|my|mine|i|this (repo|repository|project|code ?base|team|lab|thesis|machine|server)|here|the (team|customer|client|user)s?)\b"
     r"|我们?|咱|本(项目|仓库|机|地|组)|这(个|边)?(项目|仓库|台|里)|团队|客户|实验室|导师|老板",
     _I,
