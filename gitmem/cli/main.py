@@ -53,6 +53,7 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
     "distil": (PLUMBING, "learning", "distil", "Have captured conversations read for facts"),
     "review": (PLUMBING, "learning", "review", "Have the facts judged, and commit what holds"),
     "inbox": (PLUMBING, "inbox", "inbox", "Show what learning has not finished, or dropped"),
+    "consolidate": (PLUMBING, "consolidating", "consolidate", "Find cards that are one too many"),
     "index": (PLUMBING, "checking", "index", "Bring the index up to date"),
     "hook": (PLUMBING, "connecting", "hook", "Answer one event of a host"),
     "hooks": (PLUMBING, "checking", "hooks", "Install, inspect and run the memory's git hooks"),

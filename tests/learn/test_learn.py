@@ -289,7 +289,9 @@ def test_undo_takes_back_all_that_a_run_learned(learned, written, shop, home, ru
     sound()
 
 
-def test_the_same_words_from_two_sessions_of_a_batch_are_one_card_and_a_confirmation(learned, written, shop, home, sound):
+def test_the_same_words_from_two_sessions_of_a_batch_are_one_card_and_a_confirmation(
+    learned, written, shop, home, sound
+):
     Claude().talk("One", TEAL, "Three").put(home)
     Codex(start=5000).talk("One", TEAL, "Three").put(home)
     result = learned(Reader(Fact(TEAL, "未验证的条目标成青色")))

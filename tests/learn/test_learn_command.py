@@ -17,6 +17,7 @@ import pytest
 
 from gitmem import resources
 from gitmem.git.run import Git
+from gitmem.hooks.place import install_into
 from tests.cli.test_answers import faults as schema_faults
 from tests.learn import told as telling
 from tests.learn.told import CWD, Claude, Codex
@@ -79,7 +80,9 @@ def words(run) -> list[str]:
     return sorted(one["conclusion"] for one in json.loads(run("list", "--json").out)["cards"])
 
 
-def test_a_run_is_told_in_a_few_lines_and_undone_in_one(reads, run, home):
+def test_a_run_is_told_in_a_few_lines_and_undone_in_one(reads, run, home, memory):
+    # the memory's own hooks judge the learner's commits as anybody's
+    install_into(memory)
     reads()
     Claude().talk("One", GOOD, "we have 412 tests at the moment").put(home)
     Codex(start=500).talk("nothing", "of", "note").put(home)
