@@ -17,13 +17,13 @@ from gitmem.checks import card as card_check
 from gitmem.checks import change as change_check
 from gitmem.checks import registry_files
 from gitmem.checks.corpus import TreeCorpus
-from gitmem.checks.problem import SCHEMA, SUPERSEDES, Problem, Report
+from gitmem.checks.problem import APPEND_ONLY, SCHEMA, SUPERSEDES, Problem, Report
 from gitmem.errors import GitFailed, MemError
 from gitmem.git import objects
 from gitmem.git.locate import MARK, Memory
 from gitmem.git.objects import Change, Entry
 from gitmem.git.run import Git
-from gitmem.model.registry import LEARNER, Registry
+from gitmem.model.registry import LEARNER, Registry, Tombstones, tombstones
 from gitmem.registry import load
 
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -95,7 +95,12 @@ def check_message(cwd: Path, message: Path, variables: Mapping[str, str] | None 
 def check_range(
     cwd: Path, base: str | None, tip: str, variables: Mapping[str, str] | None = None, server: bool = False
 ) -> Report:
-    """Judge every commit of `base..tip` by its own parent. `base` None: what no remote has yet."""
+    """Judge every commit of `base..tip` by its own parent. `base` None: what no remote has yet.
+
+    What was forgotten counts for the whole range, whichever of its ends says so, and so does what the memory of this
+    repository has forgotten: after an erasure, old commits stand before the tombstones that they need, and a copy
+    that still holds what was erased knows of none.
+    """
     git = hook_git(cwd, variables)
     asked = [tip, "--not", "--remotes"] if base is None else [f"{base}..{tip}"]
     listed = git.run("rev-list", "--reverse", "--topo-order", "--parents", *asked, check=False)
@@ -103,18 +108,36 @@ def check_range(
         raise GitFailed(f"cannot list {' '.join(asked)}: " + listed.err.decode("utf-8", "replace").strip())
     problems: list[Problem] = []
     files = 0
-    for line in listed.text().split("\n"):
-        if not line:
-            continue
+    lines = [line for line in listed.text().split("\n") if line]
+    forgotten = forgotten_at(git, base, tip, _own_branch(git)) if lines else Tombstones()
+    for line in lines:
         commit, *parents = line.split()
-        report = check_commit(git, commit, parents)
+        report = check_commit(git, commit, parents, forgotten)
         problems.extend(report.problems)
         files += report.files
     return Report(tuple(problems), files, committing=False)
 
 
-def check_commit(git: Git, commit: str, parents: Sequence[str]) -> Report:
-    """Judge one commit that exists."""
+def forgotten_at(git: Git, *commits: str | None) -> Tombstones:
+    """What any of these commits says was forgotten; one that is not there, or whose file is faulty, says nothing."""
+    found = Tombstones()
+    for commit in dict.fromkeys(commits):
+        kept = (
+            git.run("cat-file", "blob", f"{commit}:registry/forgotten.yaml", check=False) if commit else None
+        )
+        if kept is not None and kept.code == 0:
+            found |= tombstones(registry_files.read("forgotten", kept.out)[0])
+    return found
+
+
+def _own_branch(git: Git) -> str:
+    return f"refs/heads/{git.run('config', 'mem.branch', check=False).text() or 'main'}"
+
+
+def check_commit(
+    git: Git, commit: str, parents: Sequence[str], forgotten: Tombstones | None = None
+) -> Report:
+    """Judge one commit that exists. `forgotten`: what counts as that beyond what its parent's registry says."""
     first = parents[0] if parents else None
     if not _is_memory(git, first) and not _is_memory(git, commit):
         return Report()
@@ -131,7 +154,9 @@ def check_commit(git: Git, commit: str, parents: Sequence[str]) -> Report:
         return found.out if found.code == 0 else None
 
     identity = (named[-1], False) if named else (None, not by_host)
-    return _judge(git, first, changes, read, identity, merge=len(parents) > 1, email=email)
+    return _judge(
+        git, first, changes, read, identity, merge=len(parents) > 1, email=email, forgotten=forgotten
+    )
 
 
 def check_draft(
@@ -227,6 +252,9 @@ def _judge_entry(
         problems = list(verdict.problems)
         if verdict.card and verdict.document:
             problems.extend(change_check.in_registry(entry.path, verdict.card, verdict.document, registry))
+            if verdict.card.id in registry.forgotten:
+                message = f"the card `{verdict.card.id}` was forgotten and is still here"
+                problems.append(Problem(entry.path, 2, APPEND_ONLY, message, "git mem forget --continue"))
             twin = seen.setdefault(verdict.card.id, entry.path)
             if twin != entry.path:
                 problems.append(
@@ -324,6 +352,7 @@ def _judge(
     *,
     merge: bool,
     email: str | None,
+    forgotten: Tombstones | None = None,
 ) -> Report:
     changes = [change for change in changes if change.path.startswith(change_check.FOLDERS)]
     if not changes:
@@ -353,6 +382,7 @@ def _judge(
             person=person,
             author_email=email,
             merge=merge,
+            tombstones=forgotten or Tombstones(),
         )
         return Report(tuple(_judged(commit, git, parent, reader)), len(changes))
     finally:

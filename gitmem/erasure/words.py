@@ -1,0 +1,82 @@
+"""The words that are to go, and how they are found again: in files, in messages of commits, in lines of a log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gitmem.model import fold
+
+GONE = "[forgotten]"
+# So much of a text is looked for in one-line messages, where git and we cut it: bytes, whole characters.
+_HEAD_BYTES = 24
+# Less than this stands in honest texts by chance.
+MIN_UNITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """`texts`: conclusions, other wordings and quotes, longest first."""
+
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Words:
+        kept = {text.strip() for text in texts} - {""}
+        return cls(tuple(sorted(kept, key=lambda text: (-len(text), text))))
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """Those long enough that finding one elsewhere is no chance."""
+        return tuple(text for text in self.texts if fold.units(text) >= MIN_UNITS)
+
+    def stand_in(self, text: str) -> bool:
+        """Whether a telling one is part of `text`, up to the fold of quotes."""
+        return any(one in text for one in self.telling) or any(
+            fold.find(one, text) is not None for one in self.telling if _may_stand(one, text)
+        )
+
+    def taken_out(self, data: bytes) -> bytes:
+        """`data` with every telling one, as it stands, replaced."""
+        for text in self.telling:
+            data = data.replace(text.encode("utf-8", "surrogateescape"), GONE.encode())
+        return data
+
+    def cleaned(self, message: bytes) -> bytes:
+        """A message in which every line ends where one of them begins."""
+        heads = [_head(text) for text in self.texts]
+        lines = []
+        for line in message.split(b"\n"):
+            at = min((found for head in heads if (found := line.find(head)) >= 0), default=-1)
+            lines.append(line if at < 0 else line[:at] + GONE.encode())
+        return b"\n".join(lines)
+
+    def marks(self) -> list[bytes]:
+        """What a local file that holds one of them holds for certain: its beginning, as text or inside JSON."""
+        found = []
+        for text in self.texts:
+            head = _head(text).decode("utf-8", "replace")
+            if fold.units(head) < 8:
+                continue
+            found += [head, json.dumps(head)[1:-1], json.dumps(head, ensure_ascii=False)[1:-1]]
+            if text in self.telling:
+                found += [text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]]
+        return list(dict.fromkeys(one.encode("utf-8", "surrogatepass") for one in found))
+
+
+def _may_stand(needle: str, text: str) -> bool:
+    """A cheap look before the slow one: the letters and digits of its first word are there."""
+    first = next((word for word in fold.fold(needle).text.split() if word.isascii() and word.isalnum()), "")
+    return len(text) >= len(needle) // 2 and (not first or first in text)
+
+
+def _head(text: str) -> bytes:
+    """The beginning of a text's first line, at most 24 bytes of whole characters."""
+    out = b""
+    for char in text.split("\n", 1)[0]:
+        one = char.encode("utf-8", "surrogatepass")
+        if len(out) + len(one) > _HEAD_BYTES:
+            break
+        out += one
+    return out.rstrip() or text.encode("utf-8", "surrogatepass")[:_HEAD_BYTES]
