@@ -35,16 +35,16 @@ def open_context(
     repo = (ctx.obj or {}).get("repo")
     found = context.build(config.from_process(), repo, agent, profile, moment(now) if now else None)
     if unfinished == "finish" and _begun(found) and _command(ctx) not in arguments.READERS:
-        from gitmem.erasure import erase
+        from gitmem.erasure import accept, erase
 
-        if erase.resume(found):
+        if erase.resume(found) or accept.resume(found):
             output.say("note: finished a forgetting that was interrupted")
         return context.build(config.from_process(), repo, agent, profile, found.now)
     return found
 
 
 def _begun(found: Context) -> bool:
-    return (found.memory.state / "forget.json").exists()
+    return any((found.memory.state / name).exists() for name in ("forget.json", "accepting"))
 
 
 def _command(ctx: click.Context) -> str:
