@@ -168,6 +168,7 @@ def _forgotten_card(commit: Commit, path: str, card: Card, document: Document) -
 
 def _forgotten_turns(forgotten: Tombstones, path: str, source: sources.Source) -> list[Problem]:
     """Turns that were forgotten, by their place or by their words."""
+    host, session = sources.told_in(path, source)
     return [
         Problem(
             path,
@@ -177,7 +178,7 @@ def _forgotten_turns(forgotten: Tombstones, path: str, source: sources.Source) -
             "leave the turn out, and the cards that cite it",
         )
         for turn in source.turns
-        if (source.host, source.session, turn.number) in forgotten.turns or forgotten.knows(turn.text)
+        if (host, session, turn.number) in forgotten.turns or forgotten.knows(turn.text)
     ]
 
 

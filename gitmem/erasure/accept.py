@@ -229,7 +229,7 @@ def _own(context: Context, ours: str, forgotten: Tombstones) -> tuple[list[_Own]
                 if source is None:
                     continue
                 words = reader.blob(source.oid)
-                gone = gone or _cites_forgotten(words, item.turn, forgotten)
+                gone = gone or _cites_forgotten(item.source, words, item.turn, forgotten)
                 if item.source not in present:
                     files[item.source] = words
             if gone:
@@ -263,13 +263,13 @@ def _says_forgotten(card: Card, forgotten: Tombstones) -> bool:
     return any(text and forgotten.knows(text) for text in texts)
 
 
-def _cites_forgotten(data: bytes, number: int, forgotten: Tombstones) -> bool:
+def _cites_forgotten(path: str, data: bytes, number: int, forgotten: Tombstones) -> bool:
     try:
         source = sources.parse(data)
     except FormatError:
         return False
     turn = source.turn(number)
-    return (source.host, source.session, number) in forgotten.turns or (
+    return (*sources.told_in(path, source), number) in forgotten.turns or (
         turn is not None and forgotten.knows(turn.text)
     )
 

@@ -8,7 +8,6 @@ journal. Every step may be done twice.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -109,7 +108,7 @@ def _finish(context: Context, step: Step | None) -> Outcome | None:
         return None
     begun = journal.read(memory.state)
     if begun is None or not _are_committed(memory, begun[1]):
-        shutil.rmtree(memory.state / rewrite.ROOM, ignore_errors=True)
+        rewrite.clear(memory)
         journal.close(memory.state)
         return None
     return _erased(memory, begun[0], step)
@@ -124,7 +123,7 @@ def _erased(memory: Memory, order: Order, step: Step | None) -> Outcome:
     say = step or (lambda _: None)
     state = memory.state
     with (
-        lock.held(state / "write.lock", _WAIT_S, "the memory"),
+        lock.held(state / "write.lock", _WAIT_S, "the memory") as held,
         lock.held(state / "capture.lock", _WAIT_S, "capture"),
     ):
         roots.refuse_when_busy(memory)
@@ -141,8 +140,8 @@ def _erased(memory: Memory, order: Order, step: Step | None) -> Outcome:
         sweep.traces_of_git(memory, order)
         sweep.local_state(memory, order)
         say("dropping objects that nothing names any more")
-        kept = sweep.objects_gone(memory)
-        shutil.rmtree(state / rewrite.ROOM, ignore_errors=True)
+        kept = sweep.objects_gone(memory, held)
+        rewrite.clear(memory)
         journal.close(state)
     return Outcome(moves.commits, tuple(sorted(moves.refs)), tuple(kept))
 

@@ -44,7 +44,7 @@ class Order:
     def rewritten(self, path: str, data: bytes) -> bytes | None:
         """What stays of a file of the memory, or of a note; None when nothing does."""
         if path.startswith("sources/"):
-            kept = self.source(data)
+            kept = self.source(path, data)
             if kept is None or kept != data:
                 return kept
         return data if self.keep_shared else self.words.taken_out(data)
@@ -52,15 +52,14 @@ class Order:
     def concerns(self, path: str) -> bool:
         return path.startswith(_OURS)
 
-    def source(self, data: bytes) -> bytes | None:
+    def source(self, path: str, data: bytes) -> bytes | None:
         """A source without the turns that go; None when it had no other. One that cannot be read stays as it is."""
         try:
             source = sources.parse(data)
         except FormatError:
             return data
-        kept = tuple(
-            turn for turn in source.turns if (source.host, source.session, turn.number) not in self.turns
-        )
+        told_in = sources.told_in(path, source)
+        kept = tuple(turn for turn in source.turns if (*told_in, turn.number) not in self.turns)
         if len(kept) == len(source.turns):
             return data
         return sources.dump(replace(source, turns=kept)) if kept else None

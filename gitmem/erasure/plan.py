@@ -102,6 +102,7 @@ def _made(context: Context, shelf: _Shelf, asked: Sequence[str], keep_shared: bo
     named, known = _resolve(shelf, asked, context.registry.forgotten)
     following = shelf.confirmations(named)
     going, turns, texts, told, targets = [], set(), [], [], []
+    heard: set[tuple[str, str]] = set()
     for card_id in (*named, *following):
         card = shelf.card(card_id)
         quotes = tuple(item.quote for item in card.evidence) if card else ()
@@ -114,6 +115,8 @@ def _made(context: Context, shelf: _Shelf, asked: Sequence[str], keep_shared: bo
                 if found := shelf.turn(item.source, item.turn):
                     turns.add(found[0])
                     told.append(found[1])
+                if source := shelf.source(item.source):
+                    heard.add((source.host, source.session))
             targets += [*version.supersedes, *version.retracts]
     words = Words.of(texts)
     gone = {one.id for one in going}
@@ -131,7 +134,7 @@ def _made(context: Context, shelf: _Shelf, asked: Sequence[str], keep_shared: bo
         ),
         () if keep_shared else shelf.briefs(words),
         tuple(known),
-        tuple(sorted({(host, session) for host, session, _ in turns})),
+        tuple(sorted(heard)),
         keep_shared,
     )
 
@@ -266,7 +269,7 @@ class _Shelf:
         """A cited turn, as what it is everywhere, and its words."""
         source = self.source(path)
         found = source.turn(number) if source else None
-        return ((source.host, source.session, number), found.text) if source and found else None
+        return ((*sources.told_in(path, source), number), found.text) if source and found else None
 
     def others(self, gone: set[str], turns: set[Turn], words: Words) -> tuple[list[str], set[Turn]]:
         """Cards that stay and cite one of these turns or hold one of these words; and the turns they cite."""
@@ -274,12 +277,10 @@ class _Shelf:
         saying: set[str] = set()
         for path in self._files:
             if path.startswith("sources/") and (source := self._told(path, turns, words)):
-                mine = {(source.host, source.session, turn.number) for turn in source.turns}
-                holding[path] = mine & turns
+                told_in = sources.told_in(path, source)
+                holding[path] = {(*told_in, turn.number) for turn in source.turns} & turns
                 if any(
-                    words.stand_in(turn.text)
-                    for turn in source.turns
-                    if (source.host, source.session, turn.number) not in turns
+                    words.stand_in(turn.text) for turn in source.turns if (*told_in, turn.number) not in turns
                 ):
                     saying.add(path)
         found: dict[str, None] = {}
@@ -306,7 +307,7 @@ class _Shelf:
         """A source that may hold one of these turns or words."""
         data = self.data(path)
         text = data.decode("utf-8", "replace")
-        if any(session in text for _, session, _ in turns) or words.stand_in(text):
+        if any(name in text or name in path for _, name, _ in turns) or words.stand_in(text):
             return self.source(path)
         return None
 

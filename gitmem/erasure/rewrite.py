@@ -22,7 +22,7 @@ from gitmem.errors import Busy, GitFailed
 from gitmem.git.locate import Memory
 from gitmem.git.run import Git, failure
 
-ROOM = "erase"
+_ROOM = "erase-"
 MARK = "erasing"
 _HEADS, _STASHES = "refs/git-mem-erase/head/", "refs/git-mem-erase/stash/"
 # A history of a hundred thousand commits takes minutes.
@@ -47,10 +47,11 @@ class Moves:
 
 def prepare(memory: Memory, order: Order) -> Moves:
     """Make the new commits, and bring their objects into the repository; no ref has moved yet."""
-    room = memory.state / ROOM
-    shutil.rmtree(room, ignore_errors=True)
+    clear(memory)
+    # of our own: a process that a killed run left behind may still write into that one's
+    room = memory.state / f"{_ROOM}{os.getpid()}"
     scratch = room / "scratch.git"
-    room.mkdir(parents=True, mode=0o700)
+    room.mkdir(parents=True, mode=0o700, exist_ok=True)
     (room / "order.json").write_text(json.dumps(order.as_json()), encoding="utf-8")
     memory.git.run("init", "-q", "--bare", "--template=", str(scratch))
     (scratch / "objects" / "info").mkdir(parents=True, exist_ok=True)
@@ -87,6 +88,12 @@ def prepare(memory: Memory, order: Order) -> Moves:
         lines if lines != tuple(stashes) or _torn(memory, lines) else None,
         len(renamed),
     )
+
+
+def clear(memory: Memory) -> None:
+    """Throw away what was made beside the repository, by this run and by those before it."""
+    for room in memory.state.glob(f"{_ROOM}*"):
+        shutil.rmtree(room, ignore_errors=True)
 
 
 def move(memory: Memory, moves: Moves) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,6 +82,9 @@ def refuse_when_busy(memory: Memory) -> None:
                 f"`{root}` is in the middle of a {word}, nothing was forgotten",
                 [f"git -C {quote(str(root))} {word} {way}" for way in ("--continue", "--abort")],
             )
+        deadline = time.monotonic() + 2.0
+        while (place / "index.lock").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
         if (place / "index.lock").exists():
             raise Busy(
                 f"git is busy in `{root}`: `{place / 'index.lock'}` is there, nothing was forgotten",

@@ -130,8 +130,11 @@ def _holds(file: Path, marks: list[bytes]) -> bool:
     return any(mark in data for mark in marks)
 
 
-def objects_gone(memory: Memory) -> list[str]:
-    """Drop every object that nothing names any more; names of packs that are kept all the same."""
+def objects_gone(memory: Memory, held: int) -> list[str]:
+    """Drop every object that nothing names any more; names of packs that are kept all the same.
+
+    `held`: the lock of the memory. git takes it along, so that no writer begins beside a git that outlives us.
+    """
     git = memory.git
     store = memory.common_dir / "objects"
     # it names commits that are gone, and git calls that damage
@@ -139,8 +142,8 @@ def objects_gone(memory: Memory) -> list[str]:
     had_graph = (graph / "commit-graph").exists() or (graph / "commit-graphs").exists()
     (graph / "commit-graph").unlink(missing_ok=True)
     shutil.rmtree(graph / "commit-graphs", ignore_errors=True)
-    git.run("repack", "-a", "-d", "-q")
-    git.run("prune", "--expire=now")
+    git.run("repack", "-a", "-d", "-q", pass_fds=(held,))
+    git.run("prune", "--expire=now", pass_fds=(held,))
     for place in (*store.glob("tmp_objdir-*"), *store.glob("incoming-*")):
         shutil.rmtree(place, ignore_errors=True)
     for file in (*store.glob("pack/tmp_*"), *store.glob("tmp_obj_*"), *store.glob("*/tmp_obj_*")):

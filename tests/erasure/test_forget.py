@@ -10,38 +10,12 @@ import pytest
 from gitmem.errors import Busy
 from gitmem.hooks import install
 from tests.conftest import open_memory
+from tests.erasure.conftest import HEAD, SECRET
 from tests.erasure.scan import clean, git, holding
 
-SECRET = "the staging password is XYZZY-hunter2-plugh"
-HEAD = "XYZZY-hunter2"
 AGENT = (
     "codex:\n  profile: working\n  read: [global, projects]\n  write: [global, projects]\n  status: active\n"
 )
-
-
-@pytest.fixture
-def root(memory) -> Path:  # type: ignore[no-untyped-def]
-    return memory.root
-
-
-@pytest.fixture
-def add(run, memory):  # type: ignore[no-untyped-def]
-    def write(*args: str, **more) -> str:  # type: ignore[no-untyped-def]
-        done = run("add", *args, **more)
-        assert done.code == 0, done.err
-        return done.out.strip()
-
-    return write
-
-
-@pytest.fixture
-def forget(run):  # type: ignore[no-untyped-def]
-    def erase(*ids: str):  # type: ignore[no-untyped-def]
-        done = run("forget", *ids, "--yes")
-        assert done.code == 0, done.err
-        return done
-
-    return erase
 
 
 def test_no_object_reflog_index_log_or_file_holds_a_word_of_it(root, run, add, forget):
@@ -264,6 +238,33 @@ def test_two_cards_of_one_turn_go_together_or_not_at_all(root, run, forget):
     # the source keeps the turn that the third card cites
     assert "an earlier thing" in next(root.glob("sources/**/*.md")).read_text()
     clean(root)
+
+
+def test_two_statements_of_one_session_are_apart(root, run, forget):
+    """An agent's statements each count their turns from one, in files of their own."""
+    (root / "registry/agents.yaml").write_text(AGENT)
+    git(root, "commit", "-qam", "An agent")
+    made = [
+        run("add", says, "--quote", quote, "--session", "s-0001", env={"GIT_MEM_AGENT": "codex"}).out.strip()
+        for says, quote in (
+            ("Staging has its password", SECRET),
+            ("Logs stay thirty days", "keep logs for thirty days"),
+        )
+    ]
+    forget(made[0])
+    assert holding(root, HEAD) == []
+    clean(root)
+    assert run("show", made[1]).code == 0
+    third = run(
+        "add",
+        "Ship on Fridays",
+        "--quote",
+        "we ship on Fridays at noon",
+        "--session",
+        "s-0001",
+        env={"GIT_MEM_AGENT": "codex"},
+    )
+    assert third.code == 0, third.err
 
 
 def test_words_stay_where_other_cards_hold_them_when_asked_for(root, run):
