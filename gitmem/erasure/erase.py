@@ -8,7 +8,8 @@ journal. Every step may be done twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gitmem.authoring import registry_edit
@@ -52,7 +53,7 @@ def forget(
     """
     people_only(context)
     plans.refuse_shared(plan)
-    with lock.held(context.memory.state / "forget.lock", _WAIT_S, "forgetting"):
+    with _alone(context.memory):
         _finish(context, step)
         memory = refreshed(context.memory)
         context = context.with_memory(memory)
@@ -71,7 +72,7 @@ def forget(
         return _erased(refreshed(memory), order, step)
 
 
-def resume(context: Context, step: Step | None = None, wait_s: float = _WAIT_S) -> bool:
+def resume(context: Context, step: Step | None = None) -> bool:
     """Finish what was begun and killed; False when there is nothing to finish.
 
     Raises:
@@ -79,18 +80,27 @@ def resume(context: Context, step: Step | None = None, wait_s: float = _WAIT_S) 
     """
     if not journal.is_open(context.memory.state):
         return False
-    with lock.held(context.memory.state / "forget.lock", wait_s, "forgetting"):
+    with _alone(context.memory):
         return _finish(context, step) is not None
 
 
 def purge(memory: Memory, tombstones: Tombstones, step: Step | None = None) -> Outcome:
     """Bring a repository in line with tombstones that it holds already: on a server, after a push, in another clone."""
-    with lock.held(memory.state / "forget.lock", _WAIT_S, "forgetting"):
+    with _alone(memory):
         roots.refuse_when_busy(memory)
         order = Order.by(tombstones)
         order = order.with_words(plans.words_of(memory, order))
         journal.write(memory.state, order, frozenset())
         return _erased(memory, order, step)
+
+
+@contextlib.contextmanager
+def _alone(memory: Memory) -> Iterator[None]:
+    """Nobody else forgets, and nobody learns: what they hold in hand might be written after it was cleared."""
+    with contextlib.ExitStack() as stack:
+        for name, what in (("forget", "forgetting"), ("learn", "learning"), ("capture", "capture")):
+            stack.enter_context(lock.held(memory.state / f"{name}.lock", _WAIT_S, what))
+        yield
 
 
 def people_only(context: Context) -> None:
@@ -102,7 +112,7 @@ def people_only(context: Context) -> None:
 
 
 def _finish(context: Context, step: Step | None) -> Outcome | None:
-    """Go on with an open journal, or close it where nothing had happened. Under the lock of forgetting."""
+    """Go on with an open journal, or close it where nothing had happened. Under the locks."""
     memory = refreshed(context.memory)
     if not journal.is_open(memory.state):
         return None
@@ -119,13 +129,10 @@ def _are_committed(memory: Memory, wanted: frozenset[str]) -> bool:
 
 
 def _erased(memory: Memory, order: Order, step: Step | None) -> Outcome:
-    """Everything behind the tombstones. Under the lock of forgetting, with the journal open."""
+    """Everything behind the tombstones. Under the locks, with the journal open."""
     say = step or (lambda _: None)
     state = memory.state
-    with (
-        lock.held(state / "write.lock", _WAIT_S, "the memory") as held,
-        lock.held(state / "capture.lock", _WAIT_S, "capture"),
-    ):
+    with lock.held(state / "write.lock", _WAIT_S, "the memory") as held:
         roots.refuse_when_busy(memory)
         settle_debts(memory, work_trees(memory))
         say("rewriting history")

@@ -14,10 +14,12 @@ from typing import Any
 
 from gitmem.erasure import roots
 from gitmem.erasure.order import Order
+from gitmem.erasure.words import GONE
 from gitmem.git.locate import Memory
 from gitmem.index import build
 from gitmem.learn import digest as digests
-from gitmem.learn import durable
+from gitmem.learn import durable, work
+from gitmem.learn.candidate import DONE, DROPPED
 
 # What git leaves behind of single commits and of messages in the making.
 _PSEUDO_REFS = ("ORIG_HEAD", "FETCH_HEAD", "AUTO_MERGE", "REBASE_HEAD")
@@ -60,7 +62,7 @@ def local_state(memory: Memory, order: Order) -> None:
         _digest(file, one, order, marks)
     for file in sorted(state.rglob("*")):
         if file.is_file() and not file.is_symlink() and file.name != _JOURNAL and file.suffix != ".lock":
-            _state_file(file, order, marks)
+            _state_file(state, file, order, marks)
 
 
 def _digest(file: Path, one: digests.Digest, order: Order, marks: list[bytes]) -> None:
@@ -94,7 +96,7 @@ def without_turns(one: digests.Digest, order: Order, marks: list[bytes]) -> dige
     return replace(one, turns=turns, context=context, title=title)
 
 
-def _state_file(file: Path, order: Order, marks: list[bytes]) -> None:
+def _state_file(state: Path, file: Path, order: Order, marks: list[bytes]) -> None:
     """A log loses the lines that hold the words, a session the ids; any other file that holds words goes."""
     cards = [card.encode() for card in order.cards]
     if file.suffix == ".jsonl":
@@ -103,6 +105,8 @@ def _state_file(file: Path, order: Order, marks: list[bytes]) -> None:
             kept = [line for line in lines if not any(mark in line for mark in marks)]
             if len(kept) != len(lines):
                 durable_bytes(file, b"".join(kept))
+    elif file.parent == state / work.FOLDER and file.name not in work.OTHER:
+        _record(file, order, marks)
     elif file.parent.name == "sessions" and _holds(file, cards):
         value = durable.read_json(file) or {}
         shown = value.get("shown")
@@ -110,6 +114,27 @@ def _state_file(file: Path, order: Order, marks: list[bytes]) -> None:
             value["shown"] = [one for one in shown if one not in order.cards]
         durable_bytes(file, json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"))
     elif _holds(file, marks):
+        file.unlink(missing_ok=True)
+
+
+def _record(file: Path, order: Order, marks: list[bytes]) -> None:
+    """What learning made of a conversation: candidates that hold the words are dropped, and lose their own."""
+    value = durable.read_json(file) or {}
+    found = value.get("candidates")
+    changed = False
+    for one in found if isinstance(found, list) else ():
+        said = (value.get("host"), value.get("session"), one.get("turn"))
+        data = json.dumps(one, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        if said in order.turns or any(mark in data for mark in marks):
+            one.update(
+                conclusion=GONE, quote=GONE, detail="", also=[], why="a person had it erased", extra={}
+            )
+            if one.get("fate") not in (DONE, DROPPED):
+                one.update(fate=DROPPED, kind="forgotten")
+            changed = True
+    if changed:
+        durable.write_json(file, value)
+    if _holds(file, marks):
         file.unlink(missing_ok=True)
 
 
