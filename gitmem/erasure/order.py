@@ -54,6 +54,9 @@ class Order:
 
     def source(self, path: str, data: bytes) -> bytes | None:
         """A source without the turns that go; None when it had no other. One that cannot be read stays as it is."""
+        name = path.rsplit("/", 1)[-1].removesuffix(".md")
+        if not any(told_in == name or told_in.encode() in data for _, told_in, _ in self.turns):
+            return data
         try:
             source = sources.parse(data)
         except FormatError:

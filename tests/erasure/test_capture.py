@@ -129,3 +129,30 @@ def test_any_other_file_of_ours_that_holds_it_goes(root, add, forget, name):
     forget(card)
     assert not place.exists()
     assert beside.exists()
+
+
+def test_what_learning_has_in_hand_loses_it(root, home, run, forget, captured, kept):
+    """A candidate that waits for review is dropped, and one of the same conversation that says something else stays."""
+    Claude().talk("First thing", SECRET, "Third thing").put(home)
+    captured()
+    number = _numbers(kept())[SECRET]
+    from gitmem.learn import digest as digests
+    from gitmem.learn import work
+    from gitmem.learn.candidate import Candidate
+    from tests.conftest import open_memory
+
+    state = open_memory(root).state
+    ((file, one),) = digests.all_of(state)
+    record = work.begun(file, one)
+    plain = Candidate(
+        "fact", "Third thing holds", "fact", "global", 0.9, number + 2, "user", "Third thing", ""
+    )
+    told = Candidate("fact", "Staging has it", "fact", "global", 0.9, number, "user", SECRET, "")
+    record.candidates = [told, plain]
+    work.write(state, record)
+    (work.folder(state) / "plan.json").write_text(json.dumps({"steps": [SECRET]}))
+    forget(_by_session(root, run, number))
+    assert holding(root, HEAD) == []
+    after = work.read(state, record.key)
+    assert [(c.fate, c.kind) for c in after.candidates] == [("dropped", "forgotten"), ("open", "")]
+    assert after.candidates[1] == plain
