@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from shlex import quote
 from typing import Any
 
 import click
@@ -163,10 +162,10 @@ def _report(context: Context, outcome: Any, found: list[Any]) -> None:
         f"forgotten here; {_count(outcome.commits, 'commit')} rewritten on {_count(len(outcome.refs), 'ref')}"
     )
     rows = []
-    place = quote(str(memory.root))
     for name, url in remains.remotes(memory)[:3] if not memory.bare else []:
         rows.append(("remote", f"{name} ({url})"))
-        rows.append(("", f"git -C {place} push --force {quote(name)} {quote(memory.branch)}"))
+        known = outcome.refs.get(f"refs/remotes/{name}/{memory.branch}")
+        rows.append(("", remains.push_command(memory, name, known)))
         rows.append(
             ("", "then there, if it is yours: git mem forget --server --yes; else ask its host to purge")
         )

@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from shlex import quote
 
 from gitmem import judge
 from gitmem.authoring import registry_edit
 from gitmem.authoring.commit import Change, ChecksFailed, commit
 from gitmem.checks import registry_files
 from gitmem.context import Context
-from gitmem.erasure import erase, remains, rewrite, roots
+from gitmem.erasure import erase, rewrite, roots
 from gitmem.errors import FormatError, Refused
 from gitmem.git import lock, objects
 from gitmem.git.deliver import note_debts, settle_debts
@@ -46,26 +45,28 @@ class Report:
         again: ids of this clone's own cards, written again on top of it.
         left_out: (id, why) of those that were not; their files lie in `<state>/left-out/`, but for what was forgotten.
         outcome: what was erased here.
+        differs: their commit is no part of the branch now, as it held what was forgotten here; they need ours in turn.
     """
 
     tip: str
     again: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
     outcome: erase.Outcome
+    differs: bool = False
 
 
 def accept(context: Context, remote: str = "origin") -> Report:
     """Take the memory's branch as `remote` has it.
 
     Raises:
-        Refused: it is no memory, or it still holds what was forgotten here; nothing was changed.
+        Refused: it is no memory; nothing was changed.
         Busy: a work tree is in the middle of something.
         GitFailed: the remote cannot be reached.
     """
     erase.people_only(context)
     erase.resume(context)
     memory = refreshed(context.memory)
-    roots.refuse_when_busy(memory)
+    roots.refuse_when_unfit(memory)
     git = memory.git
     if not is_open(context):
         git.run("fetch", "-q", "--no-tags", "--no-write-fetch-head", remote, f"+{memory.ref}:{THEIRS}")
@@ -105,7 +106,9 @@ def _go_on(context: Context) -> Report:
     for name in (OURS, THEIRS):
         memory.git.run("update-ref", "-d", name)
     (memory.state / BEGUN).unlink(missing_ok=True)
-    return Report(theirs, tuple(again), tuple(left_out), outcome)
+    tip = refreshed(memory).tip or ""
+    differs = memory.git.run("merge-base", "--is-ancestor", theirs, tip, check=False).code != 0
+    return Report(theirs, tuple(again), tuple(left_out), outcome, differs)
 
 
 def _resolved(context: Context, name: str) -> str | None:
@@ -117,12 +120,6 @@ def _refuse(context: Context, remote: str, theirs: str) -> None:
     git = context.memory.git
     if git.run("cat-file", "-e", f"{theirs}:{MARK}", check=False).code != 0:
         raise Refused(f"`{remote}` holds no memory on `{context.memory.branch}`, nothing was changed")
-    if remains.still_there(context.memory, theirs, context.registry.tombstones):
-        place = quote(str(context.memory.root))
-        raise Refused(
-            f"`{remote}` still holds what was forgotten here, nothing was changed",
-            [f"git -C {place} push --force {quote(remote)} {quote(context.memory.branch)}"],
-        )
 
 
 def _move(context: Context, ours: str, theirs: str) -> None:
@@ -161,6 +158,9 @@ def _write_again(
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """The clone's own cards, oldest first, in as few commits as their authors allow; each once."""
     found, left_out = _own(context, ours, forgotten)
+    if forgotten != context.registry.tombstones:
+        commit(context, lambda here: _own_tombstones(here, forgotten))
+        context = context.with_memory(refreshed(context.memory))
     files = _own_registry(context, ours)
     if files:
         commit(context, lambda _: Change(files, "mem: entries of this clone", "registry"))
@@ -272,6 +272,12 @@ def _cites_forgotten(path: str, data: bytes, number: int, forgotten: Tombstones)
     return (*sources.told_in(path, source), number) in forgotten.turns or (
         turn is not None and forgotten.knows(turn.text)
     )
+
+
+def _own_tombstones(context: Context, forgotten: Tombstones) -> Change | None:
+    """What only this clone forgot is forgotten on their branch too."""
+    new = sorted(forgotten.cards - context.registry.forgotten)
+    return erase.tombstones_change(context, forgotten, f"mem: forgot {len(new)} of this clone", new)
 
 
 def _own_registry(context: Context, ours: str) -> dict[str, bytes]:

@@ -9,8 +9,8 @@ journal. Every step may be done twice.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from gitmem.authoring import registry_edit
 from gitmem.authoring.commit import Change, commit
@@ -36,10 +36,16 @@ Step = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done. `commits`: rewritten ones; `refs`: those that moved; `kept_packs`: packs that git may not touch."""
+    """What was done.
+
+    Args:
+        commits: how many were rewritten.
+        refs: those that moved, with the object they named before.
+        kept_packs: marks of packs that git may not touch.
+    """
 
     commits: int = 0
-    refs: tuple[str, ...] = ()
+    refs: Mapping[str, str] = field(default_factory=dict)
     kept_packs: tuple[str, ...] = ()
 
 
@@ -57,7 +63,7 @@ def forget(
         _finish(context, step)
         memory = refreshed(context.memory)
         context = context.with_memory(memory)
-        roots.refuse_when_busy(memory)
+        roots.refuse_when_unfit(memory)
         wanted = Tombstones(frozenset(plan.ids), plan.turns) | (extra or Tombstones())
         order = plan.order(context.registry.tombstones | wanted)
         order = order.with_words(plans.words_of(memory, order))
@@ -87,7 +93,7 @@ def resume(context: Context, step: Step | None = None) -> bool:
 def purge(memory: Memory, tombstones: Tombstones, step: Step | None = None) -> Outcome:
     """Bring a repository in line with tombstones that it holds already: on a server, after a push, in another clone."""
     with _alone(memory):
-        roots.refuse_when_busy(memory)
+        roots.refuse_when_unfit(memory)
         order = Order.by(tombstones)
         order = order.with_words(plans.words_of(memory, order))
         journal.write(memory.state, order, frozenset())
@@ -133,7 +139,7 @@ def _erased(memory: Memory, order: Order, step: Step | None) -> Outcome:
     say = step or (lambda _: None)
     state = memory.state
     with lock.held(state / "write.lock", _WAIT_S, "the memory") as held:
-        roots.refuse_when_busy(memory)
+        roots.refuse_when_unfit(memory)
         settle_debts(memory, work_trees(memory))
         say("rewriting history")
         for _ in range(5):
@@ -150,7 +156,7 @@ def _erased(memory: Memory, order: Order, step: Step | None) -> Outcome:
         kept = sweep.objects_gone(memory, held)
         rewrite.clear(memory)
         journal.close(state)
-    return Outcome(moves.commits, tuple(sorted(moves.refs)), tuple(kept))
+    return Outcome(moves.commits, {name: old for name, (old, _) in sorted(moves.refs.items())}, tuple(kept))
 
 
 def _tombstones(context: Context, plan: Plan, wanted: Tombstones) -> Change | None:
@@ -165,12 +171,18 @@ def _tombstones(context: Context, plan: Plan, wanted: Tombstones) -> Change | No
     whole = before | wanted | Tombstones(keys=keys[:1], hashes=frozenset(plan.hashes(keys[0])))
     if whole == before or not (plan.ids or wanted.turns - before.turns):
         return None
-    git = context.memory.git
-    kept = git.run("cat-file", "blob", f"{context.memory.tip}:{FILE}", check=False)
+    count = len(plan.ids)
+    return tombstones_change(context, whole, f"mem: forgot {count} card{'s' if count != 1 else ''}", plan.ids)
+
+
+def tombstones_change(
+    context: Context, whole: Tombstones, subject: str, cards: Sequence[str]
+) -> Change | None:
+    """The commit by which the registry lists `whole` as forgotten; None where it does already."""
+    kept = context.memory.git.run("cat-file", "blob", f"{context.memory.tip}:{FILE}", check=False)
     text = kept.out.decode("utf-8", "replace") if kept.code == 0 else ""
     data = written(text, whole).encode()
-    count = len(plan.ids)
-    return Change({FILE: data}, f"mem: forgot {count} card{'s' if count != 1 else ''}", "forget", plan.ids)
+    return Change({FILE: data}, subject, "forget", cards) if data != kept.out else None
 
 
 def written(text: str, tombstones: Tombstones) -> str:

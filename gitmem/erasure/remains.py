@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from gitmem.erasure.words import Words
+from gitmem.git import objects
 from gitmem.git.locate import Memory
 from gitmem.learn import find
 from gitmem.learn.readers import claude_code, codex, hermes, pi
 from gitmem.learn.turns import Conversation
+from gitmem.model.card import id_of_path
 from gitmem.model.registry import Tombstones
 
 _READERS = {"claude-code": claude_code.read, "codex": codex.read, "pi": pi.read}
@@ -87,11 +90,13 @@ def borrowed(memory: Memory) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
+def push_command(memory: Memory, remote: str, known: str | None) -> str:
+    """How the rewritten branch gets onto a remote. `known`: what we last saw there; what came since is not overwritten."""
+    force = f"--force-with-lease={memory.branch}:{known}" if known else "--force"
+    return f"git -C {quote(str(memory.root))} push {quote(force)} {quote(remote)} {quote(memory.branch)}"
+
+
 def still_there(memory: Memory, commit: str, tombstones: Tombstones) -> bool:
     """Whether the tree of a commit holds a card that was forgotten."""
-    from gitmem.git import objects
-    from gitmem.model.card import id_of_path
-
-    return any(
-        id_of_path(one.path) in tombstones.cards for one in objects.entries(memory.git, commit, "cards")
-    )
+    entries = objects.entries(memory.git, commit, "cards")
+    return any(id_of_path(one.path) in tombstones.cards for one in entries)

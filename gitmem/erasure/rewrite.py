@@ -54,6 +54,8 @@ def prepare(memory: Memory, order: Order) -> Moves:
     room.mkdir(parents=True, mode=0o700, exist_ok=True)
     (room / "order.json").write_text(json.dumps(order.as_json()), encoding="utf-8")
     memory.git.run("init", "-q", "--bare", "--template=", str(scratch))
+    # nobody's hooks, wherever they are configured
+    Git(scratch, memory.git.env).run("config", "core.hooksPath", os.devnull)
     (scratch / "objects" / "info").mkdir(parents=True, exist_ok=True)
     (scratch / "objects" / "info" / "alternates").write_text(f"{memory.common_dir / 'objects'}\n")
     git = Git(scratch, memory.git.env)

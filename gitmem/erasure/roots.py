@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitmem.errors import Busy
+from gitmem.errors import Busy, Refused
 from gitmem.git.locate import Memory
 from gitmem.git.run import Git
 from gitmem.git.worktrees import operation
@@ -24,7 +24,9 @@ class Checkout:
     detached: str | None
 
     def git(self, memory: Memory) -> Git:
-        return Git(self.root, memory.git.env)
+        if self.root != self.git_dir:
+            return Git(self.root, memory.git.env)
+        return Git(self.git_dir, {**memory.git.env, "GIT_DIR": str(self.git_dir)})
 
 
 def git_dirs(memory: Memory) -> list[Path]:
@@ -34,7 +36,7 @@ def git_dirs(memory: Memory) -> list[Path]:
 
 
 def checkouts(memory: Memory) -> list[Checkout]:
-    """Every git directory with an index of its own; a linked one whose folder is gone has none to bring along."""
+    """Every git directory with an index of its own; where the folder is bare or gone, `root` is the git directory."""
     found = []
     for place in git_dirs(memory):
         root = _root(memory, place)
@@ -62,13 +64,32 @@ def _root(memory: Memory, place: Path) -> Path | None:
     return place.parent if place.name == ".git" else memory.root
 
 
-def refuse_when_busy(memory: Memory) -> None:
+def refuse_when_unfit(memory: Memory) -> None:
     """
     Raises:
+        Refused: history is not here as a whole, or kept in a form that is not known here.
         Busy: some work tree is in the middle of an operation, whose notes name commits that would go.
     """
     from shlex import quote
 
+    place = quote(str(memory.root))
+    if (memory.common_dir / "shallow").exists():
+        raise Refused(
+            "this clone holds only the newest part of history, nothing was forgotten",
+            [f"git -C {place} fetch --unshallow", "or forget in a whole clone"],
+        )
+    if memory.setting("extensions.partialclone"):
+        raise Refused(
+            "this clone leaves objects on its remote, nothing was forgotten", ["forget in a whole clone"]
+        )
+    if (
+        memory.setting("extensions.refstorage", "files") != "files"
+        or memory.setting("extensions.objectformat", "sha1") != "sha1"
+    ):
+        raise Refused(
+            "forgetting does not know reftable and SHA-256 repositories, nothing was forgotten",
+            ["move the memory into an ordinary one: git init, then git fetch from this one"],
+        )
     for place in git_dirs(memory):
         word = operation(place) or ("bisect" if (place / "BISECT_LOG").exists() else None)
         root = _root(memory, place) or place

@@ -30,9 +30,7 @@ def bring_along(memory: Memory, order: Order) -> None:
 
 def _index(git: Git, tree: Checkout, order: Order) -> None:
     """Entries of cards that go are taken out, those of sources and briefs rewritten; so are their untouched files."""
-    listed = (
-        git.run("ls-files", "-s", "-t", "-z", "--full-name", ":/").out if tree.root != tree.git_dir else b""
-    )
+    listed = git.run("ls-files", "-s", "-t", "-z", "--full-name").out
     lines, sparse = [], []
     with contextlib.closing(objects.open_light(git)) as blobs:
         for record in listed.split(b"\0"):

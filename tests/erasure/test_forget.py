@@ -380,7 +380,7 @@ def test_remotes_are_named_with_the_commands_for_them(root, home, add, forget):
     git(root, "push", "-q", "origin", "main")
     err = forget(card).err
     assert f"origin ({home / 'remote.git'})" in err
-    assert "push --force origin main" in err
+    assert "push --force-with-lease=main:" in err
     assert holding(root, HEAD) == []
     assert git(root, "push", "--force", "-q", "origin", "main") == ""
     assert len(err.splitlines()) <= 24
@@ -418,3 +418,43 @@ def test_busy_is_said_while_another_forgets(memory, add, run):
     finally:
         erase._WAIT_S = kept
     assert done.code == Busy.exit_code
+
+
+def test_a_clone_that_is_not_whole_is_refused(root, home, run, add):
+    card = add(SECRET)
+    add("Use pnpm here, never npm")
+    git(home, "clone", "-q", "--depth", "1", f"file://{root}", str(home / "shallow"))
+    done = run("--repo", str(home / "shallow"), "forget", card, "--yes")
+    assert done.code == 1
+    assert "fetch --unshallow" in done.err
+
+
+def test_a_work_tree_whose_folder_is_gone_is_no_hindrance(root, home, add, forget):
+    card = add(SECRET)
+    git(root, "worktree", "add", "-q", "--detach", str(home / "gone"), "HEAD")
+    import shutil
+
+    shutil.rmtree(home / "gone")
+    forget(card)
+    assert holding(root, HEAD, "xyzzy-hunter2") == []
+    clean(root)
+
+
+def test_a_sparse_work_tree_stays_sparse(root, add, forget):
+    card = add(SECRET)
+    kept = add("Use pnpm here, never npm")
+    git(root, "sparse-checkout", "set", "--no-cone", "/registry/")
+    before = git(root, "ls-files", "-t").splitlines()
+    forget(card)
+    after = git(root, "ls-files", "-t").splitlines()
+    assert [line for line in before if card not in line] == after
+    assert list(root.glob(f"cards/**/*{kept}.md")) == []
+    assert git(root, "status", "--porcelain") == ""
+
+
+def test_undo_takes_back_no_forgetting(root, run, add, forget):
+    card = add(SECRET)
+    forget(card)
+    done = run("undo")
+    assert done.code == 1
+    assert card in (root / "registry/forgotten.yaml").read_text()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gitmem import judge
 from gitmem.erasure import accept
-from gitmem.errors import Refused
 from tests.erasure.conftest import HEAD, SECRET
 from tests.erasure.scan import clean, git, holding
 
@@ -126,18 +125,53 @@ def test_cards_of_agents_are_written_again_as_theirs(root, server, other, run, a
     clean(other)
 
 
-def test_a_remote_that_still_holds_what_was_forgotten_here_is_not_taken(root, server, add, forget, opened):
+def test_two_devices_that_forgot_apart_come_together(root, server, other, run, add, forget, opened):
+    here = add(SECRET)
+    there = add("the production password is FROBOZZ-sesame-42")
+    both = add("Use pnpm here, never npm")
+    git(root, "push", "-q", "origin", "main")
+    git(other, "pull", "-q")
+    own = add("The staging server listens on port 8443", repo=other)
+    forget(here)
+    git(root, "push", "--force", "-q", "origin", "main")
+    forget(there, repo=other)
+    report = accept.accept(opened(other))
+    assert (report.again, report.differs) == ((own,), True)
+    assert holding(other, HEAD, "FROBOZZ") == []
+    clean(other)
+    git(other, "push", "-q", f"--force-with-lease=main:{report.tip}", "origin", "main")
+    report = accept.accept(opened(root))
+    assert (report.again, report.differs) == ((), False)
+    assert holding(root, HEAD, "FROBOZZ") == []
+    clean(root)
+    assert git(root, "rev-parse", "main") == git(other, "rev-parse", "main")
+    for one in (both, own):
+        assert run("show", one).code == 0
+
+
+def test_a_remote_that_is_merely_old_brings_nothing_back(root, server, add, forget, opened):
     card = add(SECRET)
     git(root, "push", "-q", "origin", "main")
     forget(card)
-    tip = git(root, "rev-parse", "main")
-    try:
-        accept.accept(opened(root))
-    except Refused as error:
-        assert "still holds what was forgotten here" in error.message
-    else:
-        raise AssertionError("taken")
-    assert git(root, "rev-parse", "main") == tip
+    report = accept.accept(opened(root))
+    assert report.differs
+    assert holding(root, HEAD) == []
+    clean(root)
+
+
+def test_the_printed_push_passes_the_hooks_of_the_pusher(root, memory, server, add, forget):
+    import shlex
+    import sys
+
+    from gitmem.hooks import install
+
+    card = add(SECRET)
+    git(root, "push", "-q", "origin", "main")
+    assert install.install(memory.common_dir, None, sys.executable).active
+    err = forget(card).err
+    line = next(line for line in err.splitlines() if "push --force" in line)
+    git(root, *shlex.split(line.strip())[1:])
+    assert git(root, "rev-parse", "main") == git(server, "rev-parse", "main")
 
 
 def test_a_clone_killed_before_its_cards_were_written_again_loses_none(
