@@ -48,6 +48,7 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
         ).out
     )
     merged = _merged(git)
+    whole = {(change.path, change.new): change for change in changes}
     for other in merged if changes else ():
         against = objects.raw_changes(
             git.run(
@@ -61,8 +62,9 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
                 other,
             ).out
         )
-        differs = {(change.path, change.new) for change in against}
+        differs = {(change.path, change.new): change for change in against}
         changes = [change for change in changes if (change.path, change.new) in differs]
+        whole |= differs
     if not _is_memory(git, head) and not any(change.path == MARK and change.new for change in changes):
         return Report()
     identity = _identity(variables if variables is not None else config.from_process().vars)
@@ -71,7 +73,8 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
         found = git.run("cat-file", "blob", f":{path}", check=False)
         return found.out if found.code == 0 else None
 
-    return _judge(git, head, changes, staged, identity, merge=bool(merged), email=_author_email(git))
+    report = _judge(git, head, changes, staged, identity, merge=bool(merged), email=_author_email(git))
+    return _with_brought(git, report, whole, changes, forgotten_at(git, head, *merged)) if merged else report
 
 
 def check_message(cwd: Path, message: Path, variables: Mapping[str, str] | None = None) -> Report:
@@ -142,9 +145,11 @@ def check_commit(
     if not _is_memory(git, first) and not _is_memory(git, commit):
         return Report()
     changes = objects.changes(git, first, commit)
+    whole = {(change.path, change.new): change for change in changes}
     for other in parents[1:]:
-        differs = {(change.path, change.new) for change in objects.changes(git, other, commit)}
+        differs = {(change.path, change.new): change for change in objects.changes(git, other, commit)}
         changes = [change for change in changes if (change.path, change.new) in differs]
+        whole |= differs
     email, message = git.run("log", "-1", "--format=%ae%x00%B", commit).text().split("\0", 1)
     named = _TRAILER.findall(message)
     by_host = bool(_HOST_TRAILER.search(message))
@@ -154,8 +159,37 @@ def check_commit(
         return found.out if found.code == 0 else None
 
     identity = (named[-1], False) if named else (None, not by_host)
-    return _judge(
+    report = _judge(
         git, first, changes, read, identity, merge=len(parents) > 1, email=email, forgotten=forgotten
+    )
+    if len(parents) < 2:
+        return report
+    return _with_brought(
+        git, report, whole, changes, forgotten_at(git, *parents) | (forgotten or Tombstones())
+    )
+
+
+def _with_brought(
+    git: Git,
+    report: Report,
+    whole: Mapping[tuple[str, Entry | None], Change],
+    judged: Sequence[Change],
+    forgotten: Tombstones,
+) -> Report:
+    """A merge's report, with what it takes from one side although the other side forgot it."""
+    if not forgotten.cards and not forgotten.turns:
+        return report
+    answered = {(change.path, change.new) for change in judged}
+    rest = [change for key, change in whole.items() if key not in answered]
+    reader = objects.open_light(git)
+    try:
+        found = change_check.brought_back(rest, forgotten, reader.blob)
+    finally:
+        reader.close()
+    return (
+        replace(report, problems=(*report.problems, *found), files=report.files + len(rest))
+        if found
+        else report
     )
 
 

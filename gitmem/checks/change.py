@@ -93,6 +93,26 @@ def judge(commit: Commit) -> list[Problem]:
     return sorted(found.problems, key=lambda problem: (problem.path, problem.line))
 
 
+def brought_back(
+    changes: Sequence[Change], forgotten: Tombstones, read_new: Callable[[str], bytes]
+) -> list[Problem]:
+    """What a merge takes over unchanged from its other side, and was forgotten: nobody has to answer for the rest."""
+    problems = []
+    for change in changes:
+        if change.new is None or change.new.mode != REGULAR:
+            continue
+        card_id = cards.id_of_path(change.path) if change.path.startswith("cards/") else None
+        if card_id in forgotten.cards:
+            problems.append(_was_forgotten(change.path, 1, str(card_id)))
+        elif change.path.startswith("sources/") and forgotten.turns:
+            name = change.path.rsplit("/", 1)[-1].removesuffix(".md")
+            data = read_new(change.new.oid)
+            if any(told_in == name or told_in.encode() in data for _, told_in, _ in forgotten.turns):
+                source, _ = card_check.judge_source(change.path, change.new.mode, data)
+                problems.extend(_forgotten_turns(forgotten, change.path, source) if source else ())
+    return problems
+
+
 def _card(commit: Commit, change: Change, found: _Found) -> None:
     assert change.new is not None
     data = commit.read_new(change.new.oid) if change.new.mode == REGULAR else b""
@@ -143,15 +163,7 @@ def _forgotten_card(commit: Commit, path: str, card: Card, document: Document) -
     """A card that was forgotten stays so, under its id and by its words."""
     forgotten = commit.forgotten
     if card.id in forgotten.cards:
-        return [
-            Problem(
-                path,
-                document.line(("id",)),
-                APPEND_ONLY,
-                f"the card `{card.id}` was forgotten",
-                "git mem sync --accept-rewrite, if it comes from a copy that still has it",
-            )
-        ]
+        return [_was_forgotten(path, document.line(("id",)), card.id)]
     if not forgotten.hashes:
         return []
     said: list[tuple[tuple[str | int, ...], str]] = [(("conclusion",), card.conclusion or "")]
@@ -164,6 +176,16 @@ def _forgotten_card(commit: Commit, path: str, card: Card, document: Document) -
         for where, text in said
         if text and forgotten.knows(text)
     ]
+
+
+def _was_forgotten(path: str, line: int, card_id: str) -> Problem:
+    return Problem(
+        path,
+        line,
+        APPEND_ONLY,
+        f"the card `{card_id}` was forgotten",
+        "git mem sync --accept-rewrite, if it comes from a copy that still has it",
+    )
 
 
 def _forgotten_turns(forgotten: Tombstones, path: str, source: sources.Source) -> list[Problem]:

@@ -18,6 +18,9 @@ from gitmem.context import Context
 from gitmem.errors import MemError, Usage
 from gitmem.git.locate import Memory
 
+# What they do needs nothing to be finished, and they must answer also where something cannot be.
+_LOOKERS = arguments.READERS | {"status", "path", "profile", "off", "check", "doctor", "hooks"}
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON; its schema is in schemas/")
 
 
@@ -34,7 +37,7 @@ def open_context(
     """
     repo = (ctx.obj or {}).get("repo")
     found = context.build(config.from_process(), repo, agent, profile, moment(now) if now else None)
-    if unfinished == "finish" and _begun(found) and _command(ctx) not in arguments.READERS:
+    if unfinished == "finish" and _begun(found) and _command(ctx) not in _LOOKERS:
         from gitmem.erasure import accept, erase
 
         if erase.resume(found) or accept.resume(found):

@@ -70,6 +70,8 @@ def forget(
     if not made.cards:
         for one in made.known:
             output.say(f"`{ids.short(one)}` was forgotten before")
+        if not dry_run:
+            _once_more(context, yes, ids_)
         return
     _show(context, made, quiet=as_json)
     plan.refuse_shared(made)
@@ -122,6 +124,18 @@ def _by_tombstones(context: Context, yes: bool, dry_run: bool) -> None:
         return
     outcome = erase.purge(context.memory, tombstones, _step)
     _report(context, outcome, [])
+
+
+def _once_more(context: Context, yes: bool, named: tuple[str, ...]) -> None:
+    """Clear what a fetch from an old copy brought back since."""
+    from gitmem.erasure import erase
+
+    output.say("clears what came back since, with reflogs and whatever no ref keeps")
+    if not _agreed(yes, named):
+        output.say("nothing was changed")
+        return
+    outcome = erase.purge(context.memory, context.registry.tombstones, _step)
+    output.say(f"{_count(outcome.commits, 'commit')} rewritten on {_count(len(outcome.refs), 'ref')}")
 
 
 def _show(context: Context, made: Any, quiet: bool) -> None:

@@ -159,6 +159,21 @@ def test_a_remote_that_is_merely_old_brings_nothing_back(root, server, add, forg
     clean(root)
 
 
+def test_what_a_fetch_from_an_old_copy_brought_back_goes_by_forgetting_once_more(
+    root, server, run, add, forget
+):
+    card = add(SECRET)
+    git(root, "push", "-q", "origin", "main")
+    forget(card)
+    git(root, "fetch", "-q")
+    assert holding(root, HEAD)
+    assert run("forget", card).code == 2
+    done = forget(card)
+    assert "was forgotten before" in done.err
+    assert holding(root, HEAD) == []
+    clean(root)
+
+
 def test_the_printed_push_passes_the_hooks_of_the_pusher(root, memory, server, add, forget):
     import shlex
     import sys
@@ -203,3 +218,34 @@ def test_a_clone_killed_before_its_cards_were_written_again_loses_none(
         assert run("--repo", str(other), "show", one).code == 0
     assert holding(other, HEAD) == []
     clean(other)
+
+
+def test_a_plain_pull_brings_nothing_back_on_either_side(root, memory, server, other, run, add, forget):
+    """Merging the old history into the new one, or the new one into the old, is refused by the commit hooks."""
+    import subprocess
+    import sys
+
+    from gitmem.hooks import install
+    from tests.conftest import open_memory
+
+    card = add(SECRET)
+    git(root, "push", "-q", "origin", "main")
+    git(other, "pull", "-q")
+    add("The staging server listens on port 8443", repo=other)
+    git(other, "push", "-q", "origin", "main")
+    forget(card)
+    for place in (root, other):
+        assert install.install(open_memory(place).common_dir, None, sys.executable).active
+    tip = git(root, "rev-parse", "main")
+    pull = ["git", "pull", "-q", "--no-rebase", "--no-edit", "origin", "main"]
+    done = subprocess.run(pull, cwd=root, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "was forgotten" in done.stderr
+    git(root, "merge", "--abort")
+    assert git(root, "rev-parse", "main") == tip
+    git(root, "push", "--force", "-q", "--no-verify", "origin", "main")
+    add("Use pnpm here, never npm", repo=other)
+    done = subprocess.run(pull, cwd=other, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "was forgotten" in done.stderr
+    assert "git mem sync --accept-rewrite" in done.stderr
