@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -18,15 +19,7 @@ def git(cwd: Path, *args: str, check: bool = True, input: str | None = None, **e
 def holding(root: Path, *words: str) -> list[str]:
     """Where any of these words stands: raw objects, every file of the git directory, every file of the work tree."""
     needles = [form for word in words for form in _forms(word)]
-    found = []
-    listed = git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")
-    for line in listed.splitlines():
-        oid, kind = line.split()
-        data = subprocess.run(
-            ["git", "cat-file", kind, oid], cwd=root, capture_output=True, check=True
-        ).stdout
-        if any(needle in data for needle in needles):
-            found.append(f"{kind} {oid}")
+    found = [name for name, data in _objects(root) if any(needle in data for needle in needles)]
     common = Path(git(root, "rev-parse", "--path-format=absolute", "--git-common-dir").strip())
     for top in {root, common}:
         for file in sorted(top.rglob("*")):
@@ -35,6 +28,18 @@ def holding(root: Path, *words: str) -> list[str]:
                 if any(needle in data or needle in os.fsencode(file.name) for needle in needles):
                     found.append(str(file))
     return found
+
+
+def _objects(root: Path) -> Iterator[tuple[str, bytes]]:
+    """Every object that is there, reachable or not, as `kind id` and its bytes."""
+    command = ["git", "cat-file", "--batch-all-objects", "--batch"]
+    data = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout
+    at = 0
+    while at < len(data):
+        end = data.index(b"\n", at)
+        oid, kind, size = data[at:end].decode().split()
+        yield f"{kind} {oid}", data[end + 1 : end + 1 + int(size)]
+        at = end + 2 + int(size)
 
 
 def _forms(word: str) -> set[bytes]:
