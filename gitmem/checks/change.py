@@ -109,7 +109,7 @@ def brought_back(
             data = read_new(change.new.oid)
             if any(told_in == name or told_in.encode() in data for _, told_in, _ in forgotten.turns):
                 source, _ = card_check.judge_source(change.path, change.new.mode, data)
-                problems.extend(_forgotten_turns(forgotten, change.path, source) if source else ())
+                problems.extend(_forgotten_turns(forgotten, change.path, source, data) if source else ())
     return problems
 
 
@@ -188,13 +188,14 @@ def _was_forgotten(path: str, line: int, card_id: str) -> Problem:
     )
 
 
-def _forgotten_turns(forgotten: Tombstones, path: str, source: sources.Source) -> list[Problem]:
+def _forgotten_turns(forgotten: Tombstones, path: str, source: sources.Source, data: bytes) -> list[Problem]:
     """Turns that were forgotten, by their place or by their words."""
     host, session = sources.told_in(path, source)
+    lines = data.decode("utf-8", "replace").split("\n")
     return [
         Problem(
             path,
-            1,
+            next((at for at, line in enumerate(lines, 1) if line.startswith(f"## {turn.number} ")), 1),
             APPEND_ONLY,
             f"turn {turn.number} of this session was forgotten",
             "leave the turn out, and the cards that cite it",
@@ -256,7 +257,7 @@ def _source(commit: Commit, change: Change, found: _Found) -> None:
     source, problems = card_check.judge_source(change.path, change.new.mode, data)
     found.problems.extend(problems)
     if source is not None:
-        found.problems.extend(_forgotten_turns(commit.forgotten, change.path, source))
+        found.problems.extend(_forgotten_turns(commit.forgotten, change.path, source, data))
         found.kinds[change.path] = source.kind
 
 

@@ -7,6 +7,7 @@ forgotten together, or (`keep_shared`) the words stay where the others hold them
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ from gitmem.git.objects import REGULAR, Entry
 from gitmem.model import card as cards
 from gitmem.model import ids, layers
 from gitmem.model import source as sources
-from gitmem.model.card import Card
+from gitmem.model.card import Card, Evidence
 from gitmem.model.registry import Tombstones, keyed_hash
 
 Turn = tuple[str, str, int]
@@ -105,11 +106,11 @@ def _made(context: Context, shelf: _Shelf, asked: Sequence[str], keep_shared: bo
     heard: set[tuple[str, str]] = set()
     for card_id in (*named, *following):
         card = shelf.card(card_id)
-        quotes = tuple(item.quote for item in card.evidence) if card else ()
-        says = layers.l0(card) if card else ""
+        quotes = tuple(item.quote for item in card.evidence)
+        says = layers.l0(card)
         scope = shelf.paths[card_id].split("/")[1]
         going.append(Going(card_id, scope, shelf.paths[card_id], says, quotes, card_id in named))
-        for version in (*([card] if card else []), *shelf.versions(card_id)):
+        for version in (card, *shelf.versions(card_id)):
             texts += [layers.l0(version), *version.also, *(item.quote for item in version.evidence)]
             for item in version.evidence:
                 if found := shelf.turn(item.source, item.turn):
@@ -195,6 +196,25 @@ def _resolve(shelf: _Shelf, asked: Sequence[str], forgotten: frozenset[str]) -> 
     return named, known
 
 
+_LINE = re.compile(r"^[ -]*(conclusion|source|turn|quote): *(.+?) *$", re.MULTILINE)
+
+
+def _readable(data: bytes, card_id: str) -> Card:
+    """A card; of one that is not in the form, the lines that say what it says and cites."""
+    card = cards.read(data)[0]
+    if card is not None:
+        return card
+    told: dict[str, list[str]] = {"conclusion": [], "source": [], "turn": [], "quote": []}
+    for key, value in _LINE.findall(data.decode("utf-8", "replace")):
+        told[key].append(value.strip("\"'"))
+    places = [(s, int(n)) for s, n in zip(told["source"], told["turn"], strict=False) if n.isdecimal()]
+    quotes = [*told["quote"], *[""] * len(places)]
+    evidence = [Evidence(source, turn, "", quotes[i]) for i, (source, turn) in enumerate(places)]
+    evidence += [Evidence("", 0, "", quote) for quote in told["quote"][len(places) :]]
+    says = next(iter(told["conclusion"]), "")
+    return Card(card_id, "", "", "", conclusion=says, evidence=tuple(evidence))
+
+
 class _Shelf:
     """The files at the memory's tip, each read when it is asked for."""
 
@@ -207,7 +227,7 @@ class _Shelf:
             if path.startswith("cards/") and (card_id := cards.id_of_path(path)):
                 self.paths.setdefault(card_id, path)
         self._reader = objects.open_bulk(memory.git, str(memory.common_dir))
-        self._cards: dict[str, Card | None] = {}
+        self._cards: dict[str, Card] = {}
 
     def close(self) -> None:
         self._reader.close()
@@ -215,15 +235,14 @@ class _Shelf:
     def data(self, path: str) -> bytes:
         return self._reader.blob(self._files[path].oid)
 
-    def card(self, card_id: str) -> Card | None:
-        """A card; None where its file cannot be read as one."""
+    def card(self, card_id: str) -> Card:
+        """A card; what can be told of it where its file is not in the form."""
         if card_id not in self._cards:
-            self._cards[card_id] = cards.read(self.data(self.paths[card_id]))[0]
+            self._cards[card_id] = _readable(self.data(self.paths[card_id]), card_id)
         return self._cards[card_id]
 
     def says(self, card_id: str) -> str:
-        card = self.card(card_id) if card_id in self.paths else None
-        return layers.l0(card) if card else ""
+        return layers.l0(self.card(card_id)) if card_id in self.paths else ""
 
     def confirmations(self, named: Sequence[str]) -> list[str]:
         """Cards that only say again what one of these says."""
@@ -232,10 +251,9 @@ class _Shelf:
             if card_id in named:
                 continue
             data = self.data(path)
-            if b"corroborates" in data and any(one.encode() in data for one in named):
-                card = self.card(card_id)
-                if card and set(card.corroborates) & set(named):
-                    found.append(card_id)
+            may = b"corroborates" in data and any(one.encode() in data for one in named)
+            if may and set(self.card(card_id).corroborates) & set(named):
+                found.append(card_id)
         return found
 
     def versions(self, *card_ids: str) -> list[Card]:
@@ -253,8 +271,8 @@ class _Shelf:
             for entry in (change.old, change.new):
                 if entry is not None and entry.mode == REGULAR and entry.oid not in found:
                     with contextlib.suppress(KeyError):
-                        if card := cards.read(self._reader.blob(entry.oid))[0]:
-                            found[entry.oid] = card
+                        card_id = cards.id_of_path(entry.path) or ""
+                        found[entry.oid] = _readable(self._reader.blob(entry.oid), card_id)
         return list(found.values())
 
     def source(self, path: str) -> sources.Source | None:
@@ -291,8 +309,7 @@ class _Shelf:
             data = self.data(path)
             text = data.decode("utf-8", "replace")
             cited = [one for one in (*holding, *saying) if one in text]
-            card = self.card(card_id) if cited else None
-            for item in card.evidence if card else ():
+            for item in self.card(card_id).evidence if cited else ():
                 if here := self.turn(item.source, item.turn):
                     if here[0] in turns:
                         kept.add(here[0])

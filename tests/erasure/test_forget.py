@@ -458,3 +458,35 @@ def test_undo_takes_back_no_forgetting(root, run, add, forget):
     done = run("undo")
     assert done.code == 1
     assert card in (root / "registry/forgotten.yaml").read_text()
+
+
+def test_a_card_that_is_not_in_the_form_can_be_forgotten_too(root, run, add, forget):
+    card = add(SECRET)
+    file = next(root.glob(f"cards/**/*{card}.md"))
+    file.write_text(file.read_text().replace("type: ", "typo: "))
+    git(root, "commit", "-qam", f"By hand: {SECRET}")
+    forget(card[:7])
+    assert holding(root, HEAD) == []
+    clean(root)
+
+
+def test_an_import_passes_over_what_was_forgotten(root, home, run, forget):
+    lines = [
+        {"conclusion": SECRET, "type": "fact"},
+        {"conclusion": "Use pnpm here, never npm", "type": "preference"},
+    ]
+    file = home / "work" / "cards.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = run("import", "jsonl", str(file))
+    assert done.code == 0, done.err
+    assert holding(root, HEAD)
+    shown = json.loads(run("list", "--json").out)
+    card = next(one["id"] for one in shown["cards"] if HEAD in json.dumps(one))
+    forget(card)
+    assert holding(root, HEAD) == []
+    lines.append({"conclusion": "Ship on Fridays at noon", "type": "preference"})
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    again = run("import", "jsonl", str(file))
+    assert holding(root, HEAD) == [], again.err
+    assert "Fridays" in run("list").out
+    clean(root)
