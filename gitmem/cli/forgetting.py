@@ -87,6 +87,25 @@ def forget(
     _report(context, outcome, found)
 
 
+def accept_rewrite(context: Context, remote: str = "origin") -> None:
+    """Take a branch that another device rewrote, and say what became of this clone's own cards."""
+    from gitmem.erasure import accept, remains
+
+    done = accept.accept(context, remote)
+    output.answer("".join(f"{one}\n" for one in done.again))
+    output.say(f"took `{context.memory.branch}` of {remote} as it is now, {done.tip[:7]}")
+    if done.again:
+        output.say(f"{_count(len(done.again), 'card')} of this clone written again on top of it")
+    rows = [("left out", ids.short(one), why) for one, why in done.left_out[:6]]
+    for line in output.table(rows, "  ").splitlines():
+        output.say(line)
+    if len(done.left_out) > 6:
+        output.say(f"  and {len(done.left_out) - 6} more")
+    if done.differs:
+        output.say(f"{remote} still held what was forgotten here; it needs this history in turn")
+        output.say(f"  {remains.push_command(context.memory, remote, done.tip)}")
+
+
 def _place(context: Context, server: bool) -> None:
     memory = context.memory
     if memory.bare and not server:

@@ -149,6 +149,29 @@ def test_two_devices_that_forgot_apart_come_together(root, server, other, run, a
         assert run("show", one).code == 0
 
 
+def test_accepting_says_what_became_of_the_clones_own_cards(
+    root, server, other, run, add, forget, opened, capsys
+):
+    from gitmem.cli.forgetting import accept_rewrite
+
+    card = add(SECRET)
+    git(root, "push", "-q", "origin", "main")
+    git(other, "pull", "-q")
+    own = add("The staging server listens on port 8443", repo=other)
+    again = add("Rotate it weekly, that password", "--quote", SECRET, "--session", "s-1", repo=other)
+    forget(card)
+    git(root, "push", "--force", "-q", "origin", "main")
+    tip = git(root, "rev-parse", "main").strip()
+    accept_rewrite(opened(other))
+    out, err = capsys.readouterr()
+    assert out == f"{own}\n"
+    assert err == (
+        f"took `main` of origin as it is now, {tip[:7]}\n"
+        "1 card of this clone written again on top of it\n"
+        f"  left out  {again[:7]}  its words were forgotten\n"
+    )
+
+
 def test_a_remote_that_is_merely_old_brings_nothing_back(root, server, add, forget, opened):
     card = add(SECRET)
     git(root, "push", "-q", "origin", "main")
