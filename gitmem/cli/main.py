@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
     "show": (EVERYDAY, "reading", "show", "Show one card, its words and its chain"),
     "recall": (EVERYDAY, "asking", "recall", "Print what an agent would hear about a prompt"),
     "connect": (EVERYDAY, "connecting", "connect", "Let an agent's host read and write the memory"),
+    "learn": (EVERYDAY, "learning", "learn", "Grow the memory from conversations that ended"),
     "status": (EVERYDAY, "status", "status", "Say which memory this is and how it is"),
     "new": (OTHER, "cards", "new", "Write a card in your editor"),
     "edit": (OTHER, "cards", "edit", "Replace a card by an edited one"),
@@ -50,6 +51,9 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
     "demo": (OTHER, "demo", "demo", "Show what it does, in a temporary folder"),
     "help": (OTHER, "helping", "help_", "Explain a topic or a command"),
     "capture": (PLUMBING, "capturing", "capture", "Take in conversations that ended, for learning"),
+    "distil": (PLUMBING, "learning", "distil", "Have captured conversations read for facts"),
+    "review": (PLUMBING, "learning", "review", "Have the facts judged, and commit what holds"),
+    "inbox": (PLUMBING, "inbox", "inbox", "Show what learning has not finished, or dropped"),
     "index": (PLUMBING, "checking", "index", "Bring the index up to date"),
     "hook": (PLUMBING, "connecting", "hook", "Answer one event of a host"),
     "hooks": (PLUMBING, "checking", "hooks", "Install, inspect and run the memory's git hooks"),
@@ -63,6 +67,7 @@ GUESSES = {
     "revert": "undo", "replace": "supersede", "correct": "supersede", "update": "supersede", "projects": "project", "agents": "agent",
     "profiles": "profile", "verify": "check", "lint": "check", "where": "path", "history": "log", "mute": "off", "explain": "why",
     "install": "connect", "setup": "init", "create": "init",
+    "distill": "distil", "queue": "inbox", "pending": "inbox",
     "diagnose": "doctor", "health": "doctor", "serve": "mcp",
 }  # fmt: skip
 

@@ -261,6 +261,15 @@ class Desk:
     def _take(self, held: Held, number: int, one: Candidate, decision: Decision) -> Known | None:
         """Plan a decision; the card that will be live for it."""
         gone = self._plan.gone()
+        if decision.action == rules.PROMOTE and one.type != "task":
+            # said word for word by an earlier candidate of the order, or by somebody meanwhile
+            same = self._on_shelf().same(one.scope, one.conclusion)
+            if same is not None:
+                try:
+                    decision = rules.decide(one, rules.MERGE, [same])
+                except Against as against:
+                    one.drop(against.kind, str(against))
+                    return None
         if taken := [target for target in decision.targets if target.id in gone]:
             one.drop("said already", f"`{taken[0].l0}` is replaced already")
             return None

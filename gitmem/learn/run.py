@@ -9,7 +9,7 @@ else in the model's place. All three stand on the same desk.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -259,6 +259,15 @@ def _note(table: Desk, result: Result) -> None:
             "stopped": result.stopped,
         },
     )
+
+
+def note_failure(context: Context, why: str) -> None:
+    """A run that could not even begin, for `status` and `doctor`."""
+    note = last(context.memory.state) or {}
+    with suppress(OSError):
+        durable.write_json(
+            last_file(context.memory.state), {**note, "failed": why, "failed_at": when.stamp(context.utc())}
+        )
 
 
 def last(state: Path) -> dict[str, object] | None:

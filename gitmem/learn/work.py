@@ -145,4 +145,4 @@ def tidy(state: Path) -> int:
 
 
 # Files of the folder that are no record.
-OTHER = frozenset({"plan.json", "asked.json", "last.json"})
+OTHER = frozenset({"plan.json", "asked.json", "last.json", "proposed.json"})

@@ -117,3 +117,10 @@ class Reader:
 
 def _set_back(text: str) -> str:
     return "\n".join(line[2:] for line in text.split("\n"))
+
+
+def of_text(text: str, facts: list[Fact]) -> str:
+    """The answer to an order as a command gets it."""
+    kind = order.DISTIL if "\nScopes you may use: " in text else order.REVIEW
+    content = text[text.index("BEGIN ") :]
+    return json.dumps(Reader(*facts).answer(Order("x", kind, "", "", content, "")), ensure_ascii=False)

@@ -287,3 +287,11 @@ def test_undo_takes_back_all_that_a_run_learned(learned, written, shop, home, ru
     said = run("recall", "--project", "shop", "未验证的条目标成什么颜色").out
     assert "琥珀" in said and "青色" not in said
     sound()
+
+
+def test_the_same_words_from_two_sessions_of_a_batch_are_one_card_and_a_confirmation(learned, written, shop, home, sound):
+    Claude().talk("One", TEAL, "Three").put(home)
+    Codex(start=5000).talk("One", TEAL, "Three").put(home)
+    result = learned(Reader(Fact(TEAL, "未验证的条目标成青色")))
+    assert [step.action for step in result.steps] == ["promote", "merge"]
+    sound()
