@@ -19,7 +19,7 @@ from gitmem.errors import MemError, Usage
 from gitmem.git.locate import Memory
 
 # What they do needs nothing to be finished, and they must answer also where something cannot be.
-_LOOKERS = arguments.READERS | {"status", "path", "profile", "off", "check", "doctor", "hooks"}
+_LOOKERS = arguments.READERS | {"status", "path", "profile", "off", "check", "doctor", "hooks", "inbox"}
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON; its schema is in schemas/")
 
