@@ -16,7 +16,7 @@ from gitmem.authoring import registry_edit
 from gitmem.authoring.commit import Change, commit
 from gitmem.checks import registry_files
 from gitmem.context import Context
-from gitmem.erasure import journal, rewrite, roots, sweep, trees
+from gitmem.erasure import journal, remains, rewrite, roots, sweep, trees
 from gitmem.erasure import plan as plans
 from gitmem.erasure.order import Order
 from gitmem.erasure.plan import Plan
@@ -137,6 +137,7 @@ def _are_committed(memory: Memory, wanted: frozenset[str]) -> bool:
 def _erased(memory: Memory, order: Order, step: Step | None) -> Outcome:
     """Everything behind the tombstones. Under the locks, with the journal open."""
     say = step or (lambda _: None)
+    commits, refs = 0, dict[str, tuple[str, str]]()
     state = memory.state
     with lock.held(state / "write.lock", _WAIT_S, "the memory") as held:
         roots.refuse_when_unfit(memory)
@@ -144,19 +145,23 @@ def _erased(memory: Memory, order: Order, step: Step | None) -> Outcome:
         say("rewriting history")
         for _ in range(5):
             moves = rewrite.prepare(memory, order)
-            if rewrite.move(memory, moves):
+            if not rewrite.move(memory, moves):
+                continue
+            commits, refs = commits + moves.commits, {**moves.refs, **refs}
+            trees.bring_along(memory, order)
+            # a plain `git commit` in between may have been made of an index that still had the card
+            if not remains.still_there(memory, memory.ref, order.cards):
                 break
         else:
             raise Busy("the refs move faster than this could be rewritten", ["git mem forget --continue"])
-        say("clearing indexes, reflogs and local files")
-        trees.bring_along(memory, order)
+        say("clearing reflogs and local files")
         sweep.traces_of_git(memory, order)
         sweep.local_state(memory, order)
         say("dropping objects that nothing names any more")
         kept = sweep.objects_gone(memory, held)
         rewrite.clear(memory)
         journal.close(state)
-    return Outcome(moves.commits, {name: old for name, (old, _) in sorted(moves.refs.items())}, tuple(kept))
+    return Outcome(commits, {name: old for name, (old, _) in sorted(refs.items())}, tuple(kept))
 
 
 def _tombstones(context: Context, plan: Plan, wanted: Tombstones) -> Change | None:

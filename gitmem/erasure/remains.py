@@ -96,7 +96,7 @@ def push_command(memory: Memory, remote: str, known: str | None) -> str:
     return f"git -C {quote(str(memory.root))} push {quote(force)} {quote(remote)} {quote(memory.branch)}"
 
 
-def still_there(memory: Memory, commit: str, tombstones: Tombstones) -> bool:
+def still_there(memory: Memory, commit: str, forgotten: frozenset[str]) -> bool:
     """Whether the tree of a commit holds a card that was forgotten."""
     entries = objects.entries(memory.git, commit, "cards")
-    return any(id_of_path(one.path) in tombstones.cards for one in entries)
+    return any(id_of_path(one.path) in forgotten for one in entries)

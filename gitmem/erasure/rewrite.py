@@ -41,9 +41,6 @@ class Moves:
     stash: tuple[tuple[str, bytes], ...] | None
     commits: int
 
-    def __bool__(self) -> bool:
-        return bool(self.refs or self.heads or self.stash is not None)
-
 
 def prepare(memory: Memory, order: Order) -> Moves:
     """Make the new commits, and bring their objects into the repository; no ref has moved yet."""

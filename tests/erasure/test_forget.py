@@ -490,3 +490,92 @@ def test_an_import_passes_over_what_was_forgotten(root, home, run, forget):
     assert holding(root, HEAD) == [], again.err
     assert "Fridays" in run("list").out
     clean(root)
+
+
+def test_writers_at_the_same_time_lose_nothing(root, add, run):
+    import subprocess
+    import sys
+
+    card = add(SECRET)
+    writer = (
+        "import sys; from gitmem.cli.main import run\n"
+        "for n in range(4):\n"
+        "    assert run(['add', f'Thing {sys.argv[1]} {n}', '--force']) == 0"
+    )
+    writers = [
+        subprocess.Popen([sys.executable, "-c", writer, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for name in ("one", "two")
+    ]
+    done = run("forget", card, "--yes", process=True)
+    assert done.code == 0, done.err
+    made = []
+    for process in writers:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err.decode()
+        made += out.decode().split()
+    assert len(made) == 8
+    for one in made:
+        assert len(list(root.glob(f"cards/**/*{one}.md"))) == 1
+    assert holding(root, HEAD) == []
+    assert git(root, "status", "--porcelain") == ""
+    clean(root)
+
+
+def test_a_plain_commit_made_of_the_old_index_in_between_is_met(root, add, forget, monkeypatch):
+    from gitmem.erasure import trees
+
+    card = add(SECRET)
+    bring, calls = trees.bring_along, []
+
+    def after_a_commit(memory, order) -> None:  # type: ignore[no-untyped-def]
+        if not calls:
+            git(root, "commit", "-qm", "In between", "--allow-empty", "--no-verify")
+            assert card in git(root, "ls-tree", "-r", "--name-only", "main")
+        calls.append(1)
+        bring(memory, order)
+
+    monkeypatch.setattr(trees, "bring_along", after_a_commit)
+    forget(card)
+    assert len(calls) == 2
+    assert holding(root, HEAD) == []
+    assert git(root, "log", "-1", "--format=%s") == "In between\n"
+    assert git(root, "status", "--porcelain") == ""
+
+
+GUARD = """#!/bin/sh
+# what a strict hook does: the branch only goes forward, unless an erasure is at work
+[ "$1" = prepared ] || exit 0
+[ -e "$(git rev-parse --git-common-dir)/git-mem/erasing" ] && exit 0
+while read -r old new ref; do
+    [ "$ref" = refs/heads/main ] || continue
+    git merge-base --is-ancestor "$old" "$new" || exit 1
+done
+"""
+
+
+def test_a_guard_of_the_branch_lets_an_erasure_pass_and_nothing_after_it(root, memory, add, forget):
+    card = add(SECRET)
+    add("Use pnpm here, never npm")
+    guard = memory.common_dir / "hooks" / "reference-transaction"
+    guard.parent.mkdir(exist_ok=True)
+    guard.write_text(GUARD)
+    guard.chmod(0o755)
+    forget(card)
+    assert holding(root, HEAD) == []
+    tip = git(root, "rev-parse", "main")
+    git(root, "update-ref", "refs/heads/main", "main~1", check=False)
+    assert git(root, "rev-parse", "main") == tip
+
+
+def test_a_hook_that_refuses_the_tombstones_leaves_everything_as_it_was(root, memory, add, run):
+    card = add(SECRET)
+    hook = memory.common_dir / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho not today >&2\nexit 1\n")
+    hook.chmod(0o755)
+    before = git(root, "for-each-ref")
+    done = run("forget", card, "--yes")
+    assert done.code == 1
+    assert "not today" in done.err
+    assert git(root, "for-each-ref") == before
+    assert not (memory.state / "forget.json").exists()

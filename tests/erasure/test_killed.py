@@ -112,3 +112,44 @@ def test_killed_before_each_step_the_next_command_finishes(root, add, run, step)
     assert _look(root, card, run) == ("nothing" if step == "erase.commit" else "all")
     git(root, "stash", "pop", "-q")
     assert (root / "first.txt").read_text() == "stashed\n"
+
+
+ACCEPT = """
+import sys
+from pathlib import Path
+from gitmem import config, context
+from gitmem.erasure import accept
+accept.accept(context.build(config.from_process(), sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_clone_killed_while_it_accepts_keeps_its_cards(home, root, server, other, add, forget, run):
+    chance = random.Random(7)
+    took_s = 1.0
+    for number in range(0, 20 if ROUNDS > 8 else 3):
+        card = add(f"{SECRET}-{number}", "--force")
+        git(root, "push", "-q", "origin", "main")
+        git(other, "pull", "-q", "--ff-only")
+        own = add(f"Only here: thing {number}", "--force", repo=other)
+        forget(card)
+        git(root, "push", "-q", "--force", "origin", "main")
+        began = time.monotonic()
+        process = subprocess.Popen(
+            [sys.executable, "-c", ACCEPT, str(other)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        if number:
+            time.sleep(chance.uniform(0.2, 1.0) * took_s)
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+        took_s = time.monotonic() - began if not number else took_s
+        next_one = add(f"The next thing {number}", "--force", repo=other)
+        # where it had not begun, it is asked for again
+        again = subprocess.run([sys.executable, "-c", ACCEPT, str(other)], capture_output=True)
+        assert again.returncode == 0, again.stderr.decode()
+        for one in (own, next_one):
+            assert len(list(other.glob(f"cards/**/*{one}.md"))) == 1
+        assert holding(other, HEAD) == []
+        clean(other)
+        git(other, "push", "-q", "origin", "main")
+        git(root, "pull", "-q", "--ff-only", "origin", "main")
