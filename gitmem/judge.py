@@ -92,12 +92,15 @@ def check_message(cwd: Path, message: Path, variables: Mapping[str, str] | None 
     return check_staged(cwd, variables)
 
 
-def check_range(
-    cwd: Path, base: str | None, tip: str, variables: Mapping[str, str] | None = None, server: bool = False
-) -> Report:
+def check_range(cwd: Path, base: str | None, tip: str, variables: Mapping[str, str] | None = None) -> Report:
     """Judge every commit of `base..tip` by its own parent. `base` None: what no remote has yet."""
-    git = hook_git(cwd, variables)
-    asked = [tip, "--not", "--remotes"] if base is None else [f"{base}..{tip}"]
+    return check_commits(
+        hook_git(cwd, variables), [tip, "--not", "--remotes"] if base is None else [f"{base}..{tip}"]
+    )
+
+
+def check_commits(git: Git, asked: Sequence[str]) -> Report:
+    """Judge every commit that `git rev-list` lists for `asked`, each by its own parent."""
     listed = git.run("rev-list", "--reverse", "--topo-order", "--parents", *asked, check=False)
     if listed.code != 0:
         raise GitFailed(f"cannot list {' '.join(asked)}: " + listed.err.decode("utf-8", "replace").strip())
@@ -377,6 +380,9 @@ def _corpus(
 
 
 def _registry(git: Git, parent: str | None) -> Registry:
+    if parent is not None and objects.quarantined(git):
+        # what a push has brought is on probation, and so is everything made from it: nothing is kept
+        return load.at(git, parent)
     tree = git.run("rev-parse", "--verify", "-q", f"{parent}:registry", check=False).text()
     common = Path(git.run("rev-parse", "--path-format=absolute", "--git-common-dir").text())
     memory = Memory(
