@@ -95,24 +95,28 @@ def check_message(cwd: Path, message: Path, variables: Mapping[str, str] | None 
     return check_staged(cwd, variables)
 
 
-def check_range(
-    cwd: Path, base: str | None, tip: str, variables: Mapping[str, str] | None = None, server: bool = False
-) -> Report:
-    """Judge every commit of `base..tip` by its own parent. `base` None: what no remote has yet.
+def check_range(cwd: Path, base: str | None, tip: str, variables: Mapping[str, str] | None = None) -> Report:
+    """Judge every commit of `base..tip` by its own parent. `base` None: what no remote has yet."""
+    return check_commits(
+        hook_git(cwd, variables), [tip, "--not", "--remotes"] if base is None else [f"{base}..{tip}"]
+    )
 
-    What was forgotten counts for the whole range, whichever of its ends says so, and so does what the memory of this
+
+def check_commits(git: Git, asked: Sequence[str]) -> Report:
+    """Judge every commit that `git rev-list` lists for `asked`, each by its own parent.
+
+    What was forgotten counts for all of them, whichever end of the range says so, and so does what the memory of this
     repository has forgotten: after an erasure, old commits stand before the tombstones that they need, and a copy
     that still holds what was erased knows of none.
     """
-    git = hook_git(cwd, variables)
-    asked = [tip, "--not", "--remotes"] if base is None else [f"{base}..{tip}"]
     listed = git.run("rev-list", "--reverse", "--topo-order", "--parents", *asked, check=False)
     if listed.code != 0:
         raise GitFailed(f"cannot list {' '.join(asked)}: " + listed.err.decode("utf-8", "replace").strip())
     problems: list[Problem] = []
     files = 0
     lines = [line for line in listed.text().split("\n") if line]
-    forgotten = forgotten_at(git, base, tip, _own_branch(git)) if lines else Tombstones()
+    ends = [end for one in asked if not one.startswith("--") for end in one.split("..")]
+    forgotten = forgotten_at(git, *ends, _own_branch(git)) if lines else Tombstones()
     for line in lines:
         commit, *parents = line.split()
         report = check_commit(git, commit, parents, forgotten)
@@ -441,6 +445,9 @@ def _corpus(
 
 
 def _registry(git: Git, parent: str | None) -> Registry:
+    if parent is not None and objects.quarantined(git):
+        # what a push has brought is on probation, and so is everything made from it: nothing is kept
+        return load.at(git, parent)
     tree = git.run("rev-parse", "--verify", "-q", f"{parent}:registry", check=False).text()
     common = Path(git.run("rev-parse", "--path-format=absolute", "--git-common-dir").text())
     memory = Memory(

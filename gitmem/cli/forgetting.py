@@ -200,7 +200,7 @@ def _report(context: Context, outcome: Any, found: list[Any]) -> None:
         known = outcome.refs.get(f"refs/remotes/{name}/{memory.branch}")
         rows.append(("", remains.push_command(memory, name, known)))
         rows.append(
-            ("", "then there, if it is yours: git mem forget --server --yes; else ask its host to purge")
+            ("", "on a server of yours, there: git mem forget ID… --server --yes; else ask its host to purge")
         )
     rows.append(("clones", "in each: git mem sync --accept-rewrite"))
     for one in found[:3]:

@@ -29,7 +29,7 @@ def test_the_server_erases_what_was_pushed_by_force_and_refuses_a_stale_push(
     clean(server)
     # what a hook of the server would be asked about a push of the stale clone
     git(server, "fetch", "-q", str(other), "main:refs/heads/incoming")
-    report = judge.check_range(server, "main", "refs/heads/incoming", server=True)
+    report = judge.check_range(server, "main", "refs/heads/incoming")
     assert not report.ok
     assert any("was forgotten" in one.message for one in report.errors)
     assert stale
@@ -76,7 +76,7 @@ def test_the_rewritten_history_passes_as_a_push_of_all_of_it(root, server, run, 
     forget(second)
     clean(root)
     start = git(root, "rev-list", "--max-parents=0", "main").strip()
-    assert judge.check_range(root, start, "main", server=True).ok
+    assert judge.check_range(root, start, "main").ok
 
 
 def test_a_stale_clone_keeps_its_other_cards(root, server, other, run, add, forget, opened):
@@ -104,7 +104,7 @@ def test_a_stale_clone_keeps_its_other_cards(root, server, other, run, add, forg
         assert run("--repo", str(other), "show", one).code == 0
     assert git(other, "merge-base", "--is-ancestor", "origin/main", "main") == ""
     git(other, "push", "-q", "origin", "main")
-    assert judge.check_range(server, git(root, "rev-parse", "main").strip(), "main", server=True).ok
+    assert judge.check_range(server, git(root, "rev-parse", "main").strip(), "main").ok
 
 
 def test_cards_of_agents_are_written_again_as_theirs(root, server, other, run, add, forget, opened):
@@ -272,3 +272,51 @@ def test_a_plain_pull_brings_nothing_back_on_either_side(root, memory, server, o
     assert done.returncode != 0
     assert "was forgotten" in done.stderr
     assert "git mem sync --accept-rewrite" in done.stderr
+
+
+def test_under_strict_hooks_and_a_judging_server(root, memory, server, other, run, add, opened):
+    """Force is refused there: the server erases by id, every clone takes its history, a stale push is refused."""
+    import subprocess
+
+    from gitmem.hooks import place
+    from tests.conftest import open_memory
+
+    said = run("--repo", str(server), "hooks", "install", "--server")
+    assert said.code == 0, said.err
+    for clone in (root, other):
+        assert place.install_into(open_memory(clone), strict=True).active
+    card = add(SECRET)
+    kept = add("Use pnpm here, never npm")
+    git(root, "push", "-q", "origin", "main")
+    git(other, "pull", "-q", "--ff-only")
+    own = add("The staging server listens on port 8443", repo=other)
+    assert run("forget", card, "--yes").code == 0
+    assert holding(root, HEAD) == []
+    forced = subprocess.run(
+        ["git", "push", "--force", "origin", "main"], cwd=root, capture_output=True, text=True
+    )
+    assert forced.returncode != 0
+    done = _in_server(server, run, card)
+    assert done.code == 0, done.err
+    assert holding(server, HEAD) == []
+    for refspec in ("main", "main:refs/heads/elsewhere"):
+        stale = subprocess.run(
+            ["git", "push", "--force", "--no-verify", "origin", refspec],
+            cwd=other,
+            capture_output=True,
+            text=True,
+        )
+        assert stale.returncode != 0
+        assert "pre-receive hook declined" in stale.stderr
+    assert "was forgotten" in stale.stderr
+    assert holding(server, HEAD) == []
+    for clone, again in ((root, ()), (other, (own,))):
+        report = accept.accept(opened(clone))
+        assert (report.again, report.differs) == (again, False)
+        git(clone, "push", "-q", "origin", "main")
+        assert holding(clone, HEAD) == []
+        clean(clone)
+        git(root, "pull", "-q", "--ff-only", "origin", "main")
+    for one in (kept, own):
+        assert run("show", one).code == 0
+    clean(server)
