@@ -10,17 +10,18 @@ case $0 in
 *) before=./$name.before-git-mem ;;
 esac
 
-# git sends the pushed refs once, and both the earlier hook and ours read them.
+# git sends the refs once, and both the earlier hook and ours read them.
 refs=
-[ "$name" != pre-push ] || refs=$(cat)
+case $name in pre-push | pre-receive | reference-transaction) refs=$(cat) ;; esac
 
 with_input() {
-    if [ "$name" = pre-push ]; then
+    case $name in
+    pre-push | pre-receive | reference-transaction)
         # A hook may leave before it has read everything; only its own status counts.
         { [ -z "$refs" ] || printf '%s\n' "$refs"; } 2>/dev/null | "$@"
-    else
-        "$@"
-    fi
+        ;;
+    *) "$@" ;;
+    esac
 }
 
 # The variable stops a loop when the earlier hook itself calls this one; our own check runs in any case.
@@ -33,10 +34,32 @@ if [ -x "$before" ] && [ ! -d "$before" ] && [ "${GIT_MEM_CHAIN-}" != "$before" 
     [ "$status" -eq 0 ] || [ "$name" = post-merge ] || exit "$status"
 fi
 
+# Every ref that git moves comes by here, three times: one that is not the memory's branch costs no more than this.
+if [ "$name" = reference-transaction ]; then
+    [ "$1" = prepared ] || exit 0
+    case $refs in *refs/heads/*) ;; *) exit 0 ;; esac
+    branch=refs/heads/$(git config --get mem.branch || echo main)
+    lines="
+$refs
+"
+    case $lines in *" $branch
+"*) ;; *) exit 0 ;; esac
+    # What git mem itself has judged and is about to move, as `<old> <new>`; and an erasure, which moves whatever it must.
+    state=$(git rev-parse --git-common-dir)/git-mem
+    [ ! -e "$state/erasing" ] || exit 0
+    announced=
+    [ ! -f "$state/moving" ] || read -r announced <"$state/moving"
+    case $lines in *"
+${announced:-nothing} $branch
+"*) exit 0 ;; esac
+fi
+
 # The trees before and after what git is about to record or send; `:0` is the index it hands us.
 trees() {
     case $name in
     pre-push) printf '%s\n' "$refs" | while read -r _ ours _ theirs; do echo "$ours $theirs"; done ;;
+    pre-receive) printf '%s\n' "$refs" | while read -r theirs ours _; do echo "$ours $theirs"; done ;;
+    reference-transaction) printf '%s\n' "$branch" "$refs" | while read -r one ours _; do echo "$one $ours"; done ;;
     post-merge) echo HEAD ORIG_HEAD ;;
     *) echo HEAD :0 MERGE_HEAD ;;
     esac
@@ -72,7 +95,8 @@ try() {
 
 case $name in
 post-merge) exit 0 ;;
-pre-push) what=push ;;
+pre-push | pre-receive) what=push ;;
+reference-transaction) what='move of the branch' ;;
 *) what=commit ;;
 esac
 printf '%s\n' \

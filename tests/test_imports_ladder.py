@@ -22,7 +22,7 @@ LADDER = [
     {"context", "whereabouts"},
     {"recall", "authoring", "imports"},
     {"learn"},
-    {"hosts", "hooks"},
+    {"hosts", "hooks", "erasure"},
     {"health"},
     {"cli"},
     {"__main__"},
@@ -58,6 +58,7 @@ FOREIGN = {
     "numpy": {"index/vectors.py"},
     "frontmatter": {"imports/lenient.py"},
     "torch": {"index/embed.py"},
+    "git_filter_repo": {"erasure/filter.py"},
 }
 # A reader of other programs' settings, itself imported late.
 EARLY = {"hosts/yaml_read.py"}
@@ -71,6 +72,7 @@ LATE = {
     "sentence_transformers",
     "opencc",
     "torch",
+    "git_filter_repo",
 }
 
 

@@ -10,7 +10,7 @@ from gitmem import config, judge
 from gitmem.checks import problem as problems
 from gitmem.cli import output
 from gitmem.cli.common import examples, json_option, note_other_memory, open_context
-from gitmem.errors import NoMemory, Usage
+from gitmem.errors import NoMemory, Refused, Usage
 from gitmem.git import locate
 from gitmem.git.locate import Memory
 
@@ -220,17 +220,41 @@ def hooks() -> None:
     """Install, inspect and run the memory's own git hooks."""
 
 
-@hooks.command("install", epilog=examples("git mem hooks install"))
+@hooks.command(
+    "install",
+    epilog=examples(
+        "git mem hooks install",
+        "git mem hooks install --strict",
+        "git mem --repo /srv/memory.git hooks install --server",
+    ),
+)
+@click.option("--strict", is_flag=True, help="Also judge every move of the branch, however it is made")
+@click.option("--server", is_flag=True, help="In a bare repository: judge every push")
+@click.option("--branch", metavar="NAME", help="With --server: the branch that is the memory")
 @click.pass_context
-def install_hooks(ctx: click.Context) -> int:
-    """Put the commit hooks in. A hook that is there keeps running and comes back on uninstall."""
-    from gitmem.hooks.place import install_into
+def install_hooks(ctx: click.Context, strict: bool, server: bool, branch: str | None) -> int:
+    """Put the commit hooks in. A hook that is there keeps running and comes back on uninstall.
 
-    context = open_context(ctx)
-    note_other_memory(context.memory, context.env)
-    report = install_into(context.memory)
+    With --strict, git also refuses what the others do not see: cherry-pick, rebase, am, --no-verify, update-ref, and
+    whatever would drop a commit of the memory. With --server, a bare repository refuses pushes that do not pass.
+    """
+    from gitmem.hooks import place
+
+    if strict and server:
+        raise Usage("--strict is for a memory one works in, --server for a bare repository that is pushed to")
+    if branch and not server:
+        raise Usage("--branch goes with --server")
+    if server:
+        memory = _bare(ctx)
+        report, chosen = place.install_on_server(memory, branch)
+    else:
+        context = open_context(ctx)
+        note_other_memory(context.memory, context.env)
+        report = place.install_into(context.memory, strict)
     for change in report.changes:
-        output.say(f"{change.name:<18} {change.action}{': ' + change.note if change.note else ''}")
+        output.say(f"{change.name:<22} {change.action}{': ' + change.note if change.note else ''}")
+    if server:
+        output.say(f"pushes to `{chosen}` are judged; `{chosen}` is neither rewritten nor deleted")
     if not report.active:
         output.say(f"note: {report.elsewhere}")
         for hint in report.hints:
@@ -239,16 +263,32 @@ def install_hooks(ctx: click.Context) -> int:
     return 0
 
 
+def _bare(ctx: click.Context) -> Memory:
+    """The repository that `--server` means; nothing may have been pushed to it yet."""
+    env = config.from_process()
+    named = (ctx.obj or {}).get("repo")
+    memory = locate.open_at(env.cwd / Path(named).expanduser(), env) if named else locate.here(env)
+    if memory is None:
+        raise NoMemory(f"`{named or env.cwd}` is not a git repository", ["git init --bare DIR"])
+    return memory
+
+
 @hooks.command("uninstall")
 @click.pass_context
 def uninstall_hooks(ctx: click.Context) -> None:
     """Take the commit hooks out; hooks that were there before are restored byte for byte."""
-    from gitmem.hooks import install
+    from gitmem.hooks import place
 
-    context = open_context(ctx)
-    note_other_memory(context.memory, context.env)
-    for change in install.uninstall(context.memory.common_dir):
-        output.say(f"{change.name:<18} {change.action}{': ' + change.note if change.note else ''}")
+    env = config.from_process()
+    if not env.person:
+        raise Refused("hooks are taken out by people", ["run it in a terminal of your own"])
+    # a server where nothing was pushed yet is no memory, and has hooks all the same
+    named = (ctx.obj or {}).get("repo")
+    found = _bare(ctx) if named or locate.here(env) else None
+    memory = found if found is not None and found.bare else open_context(ctx).memory
+    note_other_memory(memory, env)
+    for change in place.uninstall_from(memory):
+        output.say(f"{change.name:<22} {change.action}{': ' + change.note if change.note else ''}")
 
 
 @hooks.command("status")

@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
     "supersede": (OTHER, "cards", "supersede", "Replace cards by a new one"),
     "confirm": (OTHER, "cards", "confirm", "Say a card again: its lifetime starts anew"),
     "retract": (OTHER, "cards", "retract", "Take cards back"),
+    "forget": (OTHER, "forgetting", "forget", "Erase cards for good, from history too"),
     "undo": (OTHER, "cards", "undo", "Take back the last write"),
     "import": (OTHER, "importing", "import_", "Take in what is already written elsewhere"),
     "project": (OTHER, "registry", "project", "Register, list and archive projects"),
@@ -62,7 +63,7 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
 
 # What people type first, and the command that is meant.
 GUESSES = {
-    "rm": "retract", "delete": "retract", "remove": "retract", "forget-it": "retract", "ls": "list", "get": "show", "cat": "show",
+    "rm": "retract", "delete": "retract", "remove": "retract", "forget-it": "forget", "erase": "forget", "purge": "forget", "ls": "list", "get": "show", "cat": "show",
     "view": "show", "remember": "add", "save": "add", "store": "add", "find": "search", "query": "search", "ask": "search",
     "revert": "undo", "replace": "supersede", "correct": "supersede", "update": "supersede", "projects": "project", "agents": "agent",
     "profiles": "profile", "verify": "check", "lint": "check", "where": "path", "history": "log", "mute": "off", "explain": "why",

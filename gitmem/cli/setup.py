@@ -14,7 +14,7 @@ from gitmem.authoring.projects import project_id, surroundings
 from gitmem.cli import output
 from gitmem.cli.common import examples, home, json_option
 from gitmem.config import Env
-from gitmem.errors import MemError
+from gitmem.errors import MemError, Usage
 from gitmem.health.finding import spelt
 from gitmem.hooks.install import InstallReport
 from gitmem.hosts import connect
@@ -27,6 +27,7 @@ _NOTES = ("claude-code", "codex", "hermes", "openclaw")
     epilog=examples(
         "git mem init",
         "git mem init ~/notes/memory",
+        "git mem init --strict",
         "git mem init --no-hooks --json",
         "git mem --repo ~/second init",
     )
@@ -38,9 +39,14 @@ _NOTES = ("claude-code", "codex", "hermes", "openclaw")
     is_flag=True,
     help="Put in no commit hooks; cards are still checked before git mem writes them",
 )
+@click.option(
+    "--strict", is_flag=True, help="Let git refuse every move of the branch that does not pass the checks"
+)
 @json_option
 @click.pass_context
-def init(ctx: click.Context, folder: str | None, branch: str | None, no_hooks: bool, as_json: bool) -> None:
+def init(
+    ctx: click.Context, folder: str | None, branch: str | None, no_hooks: bool, strict: bool, as_json: bool
+) -> None:
     """Make a memory in DIR, which is ~/memory unless you say otherwise.
 
     It becomes the one that git mem finds everywhere, unless another one is. The project you are in is not touched.
@@ -48,10 +54,12 @@ def init(ctx: click.Context, folder: str | None, branch: str | None, no_hooks: b
     """
     from gitmem.hooks.place import install_into
 
+    if strict and no_hooks:
+        raise Usage("--strict and --no-hooks exclude one another")
     env = config.from_process()
     place = making.place_for(env, folder or (ctx.obj or {}).get("repo") or env.repo)
     made = making.init(env, place, branch)
-    hooks = None if no_hooks else install_into(made.memory)
+    hooks = None if no_hooks else install_into(made.memory, strict)
     found = found_here(env, made)
     here = surroundings(env.cwd, made.memory)
     if as_json:

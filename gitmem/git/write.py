@@ -14,7 +14,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -29,6 +30,7 @@ from gitmem.git.worktrees import WorkTree, operation, work_trees
 LOCK_TIMEOUT_S = 30.0
 # Signing and hooks may ask a person something, yet nothing may hold the lock for ever.
 COMMIT_TIMEOUT_S = 300.0
+MOVING = "moving"
 _ZERO = "0" * 40
 
 
@@ -239,15 +241,16 @@ def _store(git: Git, blobs: Sequence[bytes]) -> list[str]:
 
 def _move(memory: Memory, commit: str, draft: Draft) -> bool:
     """Move the branch from the parent to the commit; False when somebody moved it first."""
-    done = memory.git.run(
-        "update-ref",
-        "-m",
-        f"commit: {draft.subject[:100]}",
-        memory.ref,
-        commit,
-        memory.tip or _ZERO,
-        check=False,
-    )
+    with announced(memory, memory.tip, commit):
+        done = memory.git.run(
+            "update-ref",
+            "-m",
+            f"commit: {draft.subject[:100]}",
+            memory.ref,
+            commit,
+            memory.tip or _ZERO,
+            check=False,
+        )
     if done.code == 0:
         return True
     now = memory.git.run("rev-parse", "--verify", "-q", f"{memory.ref}^{{commit}}", check=False).text()
@@ -257,6 +260,23 @@ def _move(memory: Memory, commit: str, draft: Draft) -> bool:
         time.sleep(0.05)
         return False
     raise failure(["update-ref"], done.err, done.code)
+
+
+@contextmanager
+def announced(memory: Memory, old: str | None, new: str) -> Iterator[None]:
+    """Tell the memory's own `reference-transaction` hook that its branch moves from `old` to `new` by git mem itself.
+
+    The commits were judged before, so the hook need not judge them again. Hold the memory's lock meanwhile. A note that a
+    killed process leaves speaks of exactly that move, and so opens no other; of a first commit, which git tells as it
+    tells a move from anywhere, there is none.
+    """
+    note = memory.state / MOVING
+    if old is not None:
+        note.write_text(f"{old} {new}\n")
+    try:
+        yield
+    finally:
+        note.unlink(missing_ok=True)
 
 
 def _mtime(path: Path) -> float:

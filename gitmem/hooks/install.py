@@ -22,6 +22,10 @@ from gitmem.git import locate, lock
 from gitmem.hooks import elsewhere
 
 HOOKS = ("pre-commit", "commit-msg", "pre-merge-commit", "pre-push", "post-merge")
+# Asked for by name: the one that sees every move of the branch, and the one for a bare repository that is pushed to.
+STRICT = "reference-transaction"
+SERVER = "pre-receive"
+KNOWN = (*HOOKS, STRICT, SERVER)
 KEPT_SUFFIX = ".before-git-mem"
 _MARK = b"#!/bin/sh\n# git-mem hook "
 
@@ -87,9 +91,9 @@ def install(
 
     Raises:
         Refused: the folder cannot be written.
-        ValueError: a name that is not of HOOKS.
+        ValueError: a name that is not of KNOWN.
     """
-    if unknown := set(names) - set(HOOKS):
+    if unknown := set(names) - set(KNOWN):
         raise ValueError(f"no such hook: {', '.join(sorted(unknown))}")
     hooks = git_common_dir / "hooks"
     if hooks.is_symlink():

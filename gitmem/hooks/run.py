@@ -1,6 +1,6 @@
 """What an installed hook starts: `python -P -m gitmem.hooks.run NAME ARGS...` in the memory repository.
 
-In: the hook's name and arguments, for pre-push the refs on stdin. Out: the checks' own words on stderr and an
+In: the hook's name and arguments, and on stdin the refs for those hooks that git tells them. Out: the checks' own words on stderr and an
 exit code. A check that cannot finish refuses: only post-merge, which comes too late for that, always exits 0.
 The environment is passed on as git made it, because it names the index that is being committed.
 """
@@ -70,6 +70,20 @@ def _pre_push(cwd: Path, arguments: list[str]) -> Iterable[Report]:
 
     for base, tip in ranges:
         yield check_range(cwd, base, tip)
+
+
+def _pre_receive(cwd: Path, arguments: list[str]) -> Iterable[Report]:
+    from gitmem.hooks.moves import received
+
+    yield from received(cwd, sys.stdin.read().splitlines())
+
+
+def _reference_transaction(cwd: Path, arguments: list[str]) -> Iterable[Report]:
+    if arguments[:1] != ["prepared"]:
+        return
+    from gitmem.hooks.moves import moved
+
+    yield from moved(cwd, sys.stdin.read().splitlines())
 
 
 def _post_merge(cwd: Path, arguments: list[str]) -> Iterable[Report]:
@@ -152,6 +166,8 @@ _HOOKS: dict[str, Callable[[Path, list[str]], Iterable[Report]]] = {
     "commit-msg": _commit_msg,
     "pre-push": _pre_push,
     "post-merge": _post_merge,
+    "pre-receive": _pre_receive,
+    "reference-transaction": _reference_transaction,
 }
 
 if __name__ == "__main__":

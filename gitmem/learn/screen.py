@@ -35,7 +35,8 @@ def judge(
 ) -> None:
     """Drop a candidate that cannot be memory, with the reason; or leave it open, or waiting for its project."""
     reason = (
-        _words(one, turns)
+        _erased(one, registry)
+        or _words(one, turns)
         or _place(one, allowed)
         or (_claims(one, digest, registry) if one.action == FACT else _request(one))
         or _harm(one, turns)
@@ -63,6 +64,13 @@ def _words(one: Candidate, turns: Mapping[int, Turn]) -> Reason:
         return "quote not found", f"`{shorten(one.quote, 80)}` is not in turn {turn.number}"
     if not fold.long_enough(one.quote, turn.text):
         return "weak words", f"`{one.quote}` says too little"
+    return None
+
+
+def _erased(one: Candidate, registry: Registry) -> Reason:
+    """What a person had erased is not learned again, whoever says it."""
+    if any(registry.tombstones.knows(text) for text in (one.conclusion, one.quote, *one.also)):
+        return "forgotten", "these words were forgotten"
     return None
 
 

@@ -18,6 +18,7 @@ from gitmem.learn.digest import Digest
 from gitmem.model import when
 
 FORMAT = 1
+FOLDER = "learning"
 MAX_TRIES = 3
 _FIRST_PAUSE = timedelta(minutes=15)
 _LONGEST_PAUSE = timedelta(hours=24)
@@ -86,7 +87,7 @@ def pause(times: int) -> timedelta:
 
 
 def folder(state: Path) -> Path:
-    return state / "learning"
+    return state / FOLDER
 
 
 def place(state: Path, key: str) -> Path:
