@@ -12,7 +12,7 @@ from typing import Any
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _KEYS = {"name", "title", "seed", "now", "bootstraps", "datasets", "systems", "measures", "need_weight"}
-_PATHS = ("path", "cards", "memory", "pairs")
+_PATHS = ("path", "cards", "memory", "pairs", "around")
 
 
 class ConfigError(Exception):
