@@ -14,6 +14,7 @@ from eval import config, datasets, measures, store, systems
 from eval.config import Config, Unset
 from eval.data import Dataset, Probe
 from eval.systems.base import Heard, System, Unavailable
+from eval.systems.product import query_of
 from eval.world import Vectors, Worlds
 
 
@@ -113,7 +114,10 @@ def ask(system: System, dataset: Dataset, worlds: Worlds, out: Path, conf: Confi
             results.drop(one.id for one in group)
             heard = Heard()
             for probe in group:
-                results.add(system.answer(probe, worlds.of(probe.snapshot), heard))
+                world = worlds.of(probe.snapshot)
+                # who asks first must not pay for the embedder in its time
+                world.vector(query_of(probe))
+                results.add(system.answer(probe, world, heard))
                 asked += 1
                 tell.step(f"{dataset.name}: {system.name}", len(results.outcomes), len(dataset.probes))
     finally:
