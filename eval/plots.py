@@ -5,11 +5,12 @@ Written by hand rather than by a plotting library: five kinds of marks, a few ki
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-WIDTH = 720
+WIDTH = 1000
 # The product's profiles keep their colour in every figure; everybody else is told apart by label, and drawn in grey.
 COLOURS = {"full": "--c1", "working": "--c2", "personal": "--c3", "product": "--c1", "product+scope": "--c2", "bm25": "--c4", "dense": "--c5", "rrf": "--c6"}
 OTHER = "--mute"
@@ -24,7 +25,7 @@ def dose_curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     shown = {name: points for name, points in curves.items() if name in ("full", "working", "personal", "bm25", "dense", "rrf") and points}
     if not shown:
         return ""
-    left, right, top, bottom, height = 56, 96, 16, 44, 340
+    left, right, top, bottom, height = 56, 96, 16, 44, 400
     across, down = WIDTH - left - right, height - top - bottom
 
     def x(value: float) -> float:
@@ -42,8 +43,8 @@ def dose_curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
         for injected, recall in path:
             best = max(best, recall)
             stairs.append((injected, best))
-        # from the last place on nothing more is gained
-        line = " ".join(f"{'L' if i else 'M'}{x(a):.1f} {y(b):.1f}" for i, (a, b) in enumerate(stairs))
+        # between two thresholds there is nothing to choose: steps, not slopes
+        line = f"M{x(stairs[0][0]):.1f} {y(stairs[0][1]):.1f}" + "".join(f"H{x(a):.1f}V{y(b):.1f}" for a, b in stairs[1:])
         dashed = "" if name in ("full", "working", "personal") else ' stroke-dasharray="5 4"'
         parts.append(f'<path d="{line}" fill="none" stroke="{colour(name)}" stroke-width="2" stroke-linejoin="round"{dashed}><title>{escape(name)}</title></path>')
         for p in points:
@@ -58,7 +59,7 @@ def dose_curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     for at, (place, name) in _apart(sorted(ends)):
         end = max(p["injected"] for p in shown[name])
         parts.append(f'<path d="M{x(end) + 4:.1f} {at:.1f}L{x(1) + 4:.1f} {place:.1f}" stroke="var(--line)" fill="none"/>')
-        parts.append(f'<text x="{x(1) + 8:.1f}" y="{place + 4:.1f}" fill="{colour(name)}" class="b">{escape(name)}</text>')
+        parts.append(f'<text x="{x(1) + 8:.1f}" y="{place + 4:.1f}" style="fill:{colour(name)}" class="b">{escape(name)}</text>')
     return _svg(height, "Dose curve", parts)
 
 
@@ -70,7 +71,7 @@ def _apart(ends: Sequence[tuple[float, str]], step: float = 16.0) -> list[tuple[
         last = max(place, last + step)
         out.append((place, (last, name)))
     # what ran over the lower end is pushed back up
-    over = max(0.0, last - 300)
+    over = max(0.0, last - 356)
     return [(belongs, (stands - over, name)) for belongs, (stands, name) in out]
 
 
@@ -111,7 +112,7 @@ def bytes_and_items(rows: Sequence[Mapping[str, Any]]) -> str:
     across = WIDTH - left - right
     # what costs far more than anything else (all cards, always) would flatten the rest: it is cut off and labelled
     sizes = sorted(max(row["bytes"]["p95"], row["bytes"]["mean"]) for row in rows)
-    limit = max(100.0, sizes[-1] if len(sizes) < 2 or sizes[-1] <= 3 * max(1.0, sizes[-2]) else sizes[-2] * 1.1)
+    limit = _round(max(100.0, sizes[-1] if len(sizes) < 2 or sizes[-1] <= 3 * max(1.0, sizes[-2]) else sizes[-2] * 1.1))
 
     def x(value: float) -> float:
         return left + across * min(1.0, value / limit)
@@ -131,6 +132,12 @@ def bytes_and_items(rows: Sequence[Mapping[str, Any]]) -> str:
         words = f"{row['bytes']['mean']:,.0f} B, {row['items']['mean']:.2f} items" + (" →" if cut else "")
         parts.append(f'<text x="{WIDTH - right + 12}" y="{at + 17}" class="n">{words}</text>')
     return _svg(height, "Bytes a turn", parts)
+
+
+def _round(value: float) -> float:
+    """The next of 1, 2, 4 or 8 times a power of ten, so that quarters of it are round."""
+    power = 10 ** math.floor(math.log10(value))
+    return next(power * step for step in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10) if power * step >= value)
 
 
 def stream_bars(streams: Mapping[str, Any]) -> str:

@@ -133,19 +133,20 @@ def _ranking(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _doses(rows: Sequence[Mapping[str, Any]]) -> str:
-    head = ["system", "threshold", "", "part", "n", "said", "95 %", "injected", "95 %", "score", "looked", "silent", "bytes mean / p50 / p95", "items", "useful", "stale"]
+    head = ["system", "threshold", "part", "n", "said", "injected", "score", "looked", "silent", "bytes mean · p50 · p95", "items mean · p95", "useful", "stale"]
     body = [
         [
-            row["system"], "" if row["threshold"] is None else f"{row['threshold']:.3g}", row["how"], row["split"], row["n"], _v(row["recall"]), _ci(row["recall"]), _p(row["injected"]),
-            _ci(row["injected"]), "" if row["score"] is None else f"{row['score']:.3f}", f"{row['triggered']:.0%}", f"{row['silent']:.0%}",
-            f"{row['bytes']['mean']:,.0f} / {row['bytes']['p50']:,.0f} / {row['bytes']['p95']:,.0f}", f"{row['items']['mean']:.2f}",
+            row["system"], ("" if row["threshold"] is None else f"{row['threshold']:.3g} ") + f"<small>{row['how']}</small>", row["split"], row["n"],
+            f"{_p(row['recall'])} <small>{_ci(row['recall'])}</small>", f"{_p(row['injected'])} <small>{_ci(row['injected'])}</small>",
+            "" if row["score"] is None else f"{row['score']:.3f}", f"{row['triggered']:.0%}", f"{row['silent']:.0%}",
+            f"{row['bytes']['mean']:,.0f} · {row['bytes']['p50']:,.0f} · {row['bytes']['p95']:,.0f}", f"{row['items']['mean']:.2f} · {row['items']['p95']:.0f}",
             "" if row["useful"] is None else f"{row['useful']:.0%}", "" if row["stale_said"] is None else f"{row['stale_said']:.0%}",
         ]
         for row in rows
     ]  # fmt: skip
     return _table(
-        "What is said", head, body,
-        note="said: share of needed cards that were said. injected: share of turns that need nothing in which something was said. score: mean of hit and silence, to which one threshold a row is tuned on the part dev. useful: share of said cards that are gold.",
+        "What is said", head, body, raw=True,
+        note="said: share of needed cards that were said. injected: share of turns that need nothing in which something was said. score: mean of hit and silence, to which one threshold a row is tuned on the part dev. useful: share of said cards that are gold. stale: share of changed answers in which what was replaced was said.",
     )  # fmt: skip
 
 
@@ -273,14 +274,16 @@ def _table(title: str, head: Sequence[str], body: Sequence[Sequence[Any]], *, be
         return ""
     top = {}
     for column in best:
-        numbers = [value for row in body if (value := _number(row[column])) is not None]
+        # a system that was asked only a part is not compared with those that were asked all
+        most = max((_number(row[1]) or 0 for row in body), default=0) if not raw else 0
+        numbers = [value for row in body if (value := _number(row[column])) is not None and (raw or _number(row[1]) == most)]
         top[column] = max(numbers) if numbers else None
     rows = []
     for row in body:
         cells = []
         for column, value in enumerate(row):
             text = str(value) if raw and column else escape(str(value))
-            mark = ' class="best"' if column in top and top[column] is not None and _number(value) == top[column] else ""
+            mark = ' class="best"' if column in top and top[column] is not None and _number(value) == top[column] and (raw or _number(row[1]) == most) else ""
             cells.append(f"<th scope=row>{text}</th>" if column == 0 else f"<td{mark}>{text}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     made = f'<div class="scroll"><table><thead><tr>{"".join(f"<th>{escape(one)}</th>" for one in head)}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'

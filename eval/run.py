@@ -82,9 +82,12 @@ def _ask_all(
             asked = ask(system, dataset, worlds, out, conf, resume, tell)
             rows.append({"name": system.name, "about": system.about, "dose": asdict(system.dose), "threshold": system.threshold, "tuned": system.tuned, "asked": asked})
         snapshots = sorted({one.snapshot for one in dataset.probes}) or [""]
-        cards = {snapshot: worlds.of(snapshot) for snapshot in snapshots[-1:]}
-        texts = {world.key(item.id): item.l0 for world in cards.values() for item in world.all_items()}
-        left_out = next(iter(cards.values())).left_out
+        cards = {
+            world.key(item.id): {"l0": item.l0, "l1": item.l1, "scope": item.scope, "live": world.is_live(item.id)}
+            for world in map(worlds.of, snapshots)
+            for item in world.all_items()
+        }
+        left_out = worlds.of(snapshots[-1]).left_out
         if dataset.memory:
             from eval.datasets import history
 
@@ -92,11 +95,11 @@ def _ask_all(
     finally:
         worlds.close()
     facts = {
-        "name": dataset.name, "hash": dataset.hash(), "cards": len(texts), "probes": len(dataset.probes), "notes": [*dataset.notes, *(f"not imported: {one}" for one in left_out)],
+        "name": dataset.name, "hash": dataset.hash(), "cards": len(cards), "probes": len(dataset.probes), "notes": [*dataset.notes, *(f"not imported: {one}" for one in left_out)],
         "measures": sorted(dataset.measures), "systems": rows,
     }  # fmt: skip
-    store.write_json(out / "datasets" / f"{dataset.name}.json", {**facts, "asked": [asdict(one) for one in dataset.probes], "texts": texts})
-    tell.line(f"{dataset.name}: {len(texts):,} cards, {len(dataset.probes):,} probes, {len(rows)} systems, {time.monotonic() - began:.0f} s")
+    store.write_json(out / "datasets" / f"{dataset.name}.json", {**facts, "asked": [asdict(one) for one in dataset.probes], "texts": cards})
+    tell.line(f"{dataset.name}: {len(cards):,} cards, {len(dataset.probes):,} probes, {len(rows)} systems, {time.monotonic() - began:.0f} s")
     return facts
 
 

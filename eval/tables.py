@@ -270,7 +270,7 @@ def _streams(rows: Sequence[Row], probes: Sequence[Probe]) -> dict[str, Any]:
     return {"sessions": len(sessions), "turns": sum(bool(one.session) for one in probes), "rows": lines, "saved": saved}
 
 
-def _examples(rows: Sequence[Row], texts: Mapping[str, str], count: int = 3) -> list[dict[str, Any]]:
+def _examples(rows: Sequence[Row], texts: Mapping[str, Mapping[str, Any]], count: int = 3) -> list[dict[str, Any]]:
     """The same prompt, two doses: prompts to which full and working both say something, by how much they differ."""
     named = {row.name: row for row in rows}
     if not {"full", "working"} <= set(named):
@@ -288,7 +288,7 @@ def _examples(rows: Sequence[Row], texts: Mapping[str, str], count: int = 3) -> 
         if len(chosen) == count:
             break
     return [
-        {"prompt": one.text, "project": one.project, "gold": [texts.get(key, key) for key in one.gold],
+        {"prompt": one.text, "project": one.project, "gold": [texts[key]["l0"] for key in one.gold if key in texts],
          "doses": [{"system": row.name, "bytes": row.outcomes[one.id].bytes, "items": len(row.outcomes[one.id].said or ()), "text": row.outcomes[one.id].text} for row in (full, working)]}
         for one in chosen
     ]  # fmt: skip
