@@ -9,7 +9,7 @@ STAMP = $(VENV)/.ready
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "git mem needs Python 3.11 or newer: make PYTHON=python3.12 …" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[mcp]" "pytest>=8" "hypothesis>=6.100" "pre-commit>=3.7" "ruff>=0.6"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[mcp]" "pytest>=8" "hypothesis>=6.100" "pre-commit>=3.7" "ruff>=0.6" "numpy>=1.26"
 	@touch $@
 
 demo: $(STAMP)  ## the main job, in a temporary folder

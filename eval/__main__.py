@@ -15,21 +15,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="ask every system every probe, and write the report")
     run.add_argument("config", type=Path, metavar="CONFIG.yaml")
-    run.add_argument("--out", type=Path, metavar="DIR", help="where results go (default: eval-results/NAME here)")
-    run.add_argument("--resume", action="store_true", help="keep what was answered by the same code, data and systems")
+    run.add_argument(
+        "--out", type=Path, metavar="DIR", help="where results go (default: eval-results/NAME here)"
+    )
+    run.add_argument(
+        "--resume", action="store_true", help="keep what was answered by the same code, data and systems"
+    )
     run.add_argument("--no-report", action="store_true", help="only ask")
     report = commands.add_parser("report", help="write report.html and report.json from results")
     report.add_argument("dir", type=Path, metavar="DIR")
     judge = commands.add_parser("judge", help="have the said cards judged blindly")
     judge.add_argument("dir", type=Path, metavar="DIR", help="a folder of results")
     judge.add_argument("--dataset", metavar="NAME", help="of this data set alone")
-    judge.add_argument("--probes", type=int, default=60, metavar="N", help="so many, drawn by the seed (default: 60)")
+    judge.add_argument(
+        "--probes", type=int, default=60, metavar="N", help="so many, drawn by the seed (default: 60)"
+    )
     way = judge.add_mutually_exclusive_group(required=True)
-    way.add_argument("--delegate", type=Path, metavar="ORDERS", help="write work orders that any agent can answer")
+    way.add_argument(
+        "--delegate", type=Path, metavar="ORDERS", help="write work orders that any agent can answer"
+    )
     way.add_argument("--answer", type=Path, metavar="ORDERS", help="read the answers to them")
     way.add_argument("--run", metavar="COMMAND", help="a command that reads an order and writes its answer")
     way.add_argument("--api", metavar="MODEL", help="a model of Anthropic's API; needs the extra `eval`")
-    judge.add_argument("--second", action="store_true", help="a second, independent labelling of a fifth of the probes")
+    judge.add_argument(
+        "--second", action="store_true", help="a second, independent labelling of a fifth of the probes"
+    )
     given = parser.parse_args(argv)
     try:
         return COMMANDS[given.command](given)
@@ -67,7 +77,18 @@ def _report(given: argparse.Namespace) -> int:
 def _judge(given: argparse.Namespace) -> int:
     from eval import judge
 
-    print(judge.command(given.dir, given.dataset, given.probes, given.delegate, given.answer, given.run, given.api, given.second))
+    print(
+        judge.command(
+            given.dir,
+            given.dataset,
+            given.probes,
+            given.delegate,
+            given.answer,
+            given.run,
+            given.api,
+            given.second,
+        )
+    )
     return 0
 
 

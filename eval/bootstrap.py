@@ -18,7 +18,12 @@ class Interval:
     count: int
 
     def as_dict(self) -> dict[str, float]:
-        return {"value": round(self.value, 4), "low": round(self.low, 4), "high": round(self.high, 4), "n": self.count}
+        return {
+            "value": round(self.value, 4),
+            "low": round(self.low, 4),
+            "high": round(self.high, 4),
+            "n": self.count,
+        }
 
 
 class Bootstrap:

@@ -45,7 +45,7 @@ class Probe:
             probe counts for doses alone.
         split: `dev`, on which thresholds are tuned, or `test`.
         previous: the turn before. `session` and `turn` (from 0) place it in a conversation; without a session it stands alone.
-        snapshot: the commit as of which the memory is asked; empty: as it is.
+        snapshot: as of when the memory is asked: a commit of an existing memory, or a day before which cards must lie; empty: as it is.
     """
 
     id: str
@@ -87,7 +87,10 @@ class Dataset:
     def hash(self) -> str:
         """Of everything that a result depends on."""
         return digest(
-            [asdict(one) for one in self.cards], [asdict(one) for one in self.probes], self.memory, self.decisions
+            [asdict(one) for one in self.cards],
+            [asdict(one) for one in self.probes],
+            self.memory,
+            self.decisions,
         )
 
     def cards_hash(self) -> str:
@@ -99,7 +102,11 @@ def digest(*parts: Any) -> str:
     """A short hash of values, the same in every process."""
     made = hashlib.sha256()
     for part in parts:
-        made.update(part if isinstance(part, bytes) else json.dumps(part, sort_keys=True, ensure_ascii=False, default=sorted).encode())
+        made.update(
+            part
+            if isinstance(part, bytes)
+            else json.dumps(part, sort_keys=True, ensure_ascii=False, default=sorted).encode()
+        )
         made.update(b"\0")
     return made.hexdigest()[:16]
 

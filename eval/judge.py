@@ -29,7 +29,14 @@ Answerer = Callable[[str], str]
 
 
 def command(
-    out: Path, dataset: str | None, probes: int, delegate: Path | None, answer: Path | None, run: str | None, api: str | None, second: bool
+    out: Path,
+    dataset: str | None,
+    probes: int,
+    delegate: Path | None,
+    answer: Path | None,
+    run: str | None,
+    api: str | None,
+    second: bool,
 ) -> str:
     """`python -m eval judge`; what to tell the person."""
     name = _chosen(out, dataset)
@@ -43,7 +50,10 @@ def command(
     for _ in range(2):
         work.delegate(folder)
         for order in sorted(folder.glob("*.json")):
-            if not order.name.endswith(".answer.json") and not (folder / f"{order.stem}.answer.json").is_file():
+            if (
+                not order.name.endswith(".answer.json")
+                and not (folder / f"{order.stem}.answer.json").is_file()
+            ):
                 found = judge_orders.parsed(by((folder / f"{order.stem}.md").read_text(encoding="utf-8")))
                 store.write_json(folder / f"{order.stem}.answer.json", found)
     return work.read(folder)
@@ -80,7 +90,9 @@ class Judging:
         """Write the orders of the stage that is due."""
         key = self._known()
         if not key["need"]:
-            key["need"] = judge_orders.write(folder, "need", [self._moment(one) for one in self.asked()], self.seed, self._salt)
+            key["need"] = judge_orders.write(
+                folder, "need", [self._moment(one) for one in self.asked()], self.seed, self._salt
+            )
             store.write_json(self._key, key)
             return f"{len(key['need'])} orders in {folder}: did the moment need memory? Once answered, run this again for the cards."
         open_ = [one["order"] for one in key["need"] if judge_orders.answer_of(folder, one["order"]) is None]
@@ -90,7 +102,9 @@ class Judging:
             moments = [self._moment(one, with_cards=True) for one in self.asked()]
             key["cards"] = judge_orders.write(folder, "cards", moments, self.seed, self._salt)
             store.write_json(self._key, key)
-        waiting = [one["order"] for one in key["cards"] if judge_orders.answer_of(folder, one["order"]) is None]
+        waiting = [
+            one["order"] for one in key["cards"] if judge_orders.answer_of(folder, one["order"]) is None
+        ]
         return f"{len(key['cards'])} orders of cards in {folder}, {len(waiting)} without an answer"
 
     def read(self, folder: Path) -> str:
@@ -104,13 +118,19 @@ class Judging:
         store.write_json(self._key.with_name(f"labels{'-second' if self._second else ''}.json"), labels)
         first = self._key.with_name("labels.json")
         if not first.is_file():
-            return f"labels of the second judge are kept; the first labelling of `{self.name}` is not there yet"
+            return (
+                f"labels of the second judge are kept; the first labelling of `{self.name}` is not there yet"
+            )
         other = self._key.with_name("labels-second.json")
         found = self.scored(json.loads(first.read_text(encoding="utf-8")))
         if other.is_file():
-            found["second"] = agreed(json.loads(first.read_text(encoding="utf-8")), json.loads(other.read_text(encoding="utf-8")))
+            found["second"] = agreed(
+                json.loads(first.read_text(encoding="utf-8")), json.loads(other.read_text(encoding="utf-8"))
+            )
         store.write_json(self.out / "judged" / f"{self.name}.json", found)
-        return f"{found['probes']} probes judged, {found['void']} labels void; python -m eval report {self.out}"
+        return (
+            f"{found['probes']} probes judged, {found['void']} labels void; python -m eval report {self.out}"
+        )
 
     def scored(self, labels: Mapping[str, Any]) -> dict[str, Any]:
         """Every system by the labels of the cards it said."""
@@ -123,7 +143,10 @@ class Judging:
                 continue
             said = {one.id: self._said(row, one) for one in own}
             given = {one.id: [moments[one.id]["cards"].get(key) for key in said[one.id]] for one in own}
-            scores = [turn_score([x for x in given[one.id] if x], moments[one.id]["needed"], bool(said[one.id])) for one in own]
+            scores = [
+                turn_score([x for x in given[one.id] if x], moments[one.id]["needed"], bool(said[one.id]))
+                for one in own
+            ]
             interval = Bootstrap([one.cluster for one in own], self._rounds, self.seed).mean(scores)
             counts = {label: sum(x == label for found in given.values() for x in found) for label in LABELS}
             silent = [one for one in own if not moments[one.id]["needed"]]
@@ -144,21 +167,33 @@ class Judging:
 
     def _said(self, row: Row, probe: Probe) -> tuple[str, ...]:
         """What a system says where it is judged: as shipped, else at its tuned threshold, else its first few."""
-        return sweep.at(row.outcomes[probe.id], row.dose, None if row.shipped is not None else row.threshold).keys
+        return sweep.at(
+            row.outcomes[probe.id], row.dose, None if row.shipped is not None else row.threshold
+        ).keys
 
     def pool(self, probe: Probe) -> dict[str, str]:
         """Key -> where it comes from: `said`, `decoy` (a live card of another project) or `superseded` (an older version)."""
         found: dict[str, str] = {}
         for row in self.rows:
             if row.name != "everything" and probe in row.probes:
-                found.update(dict.fromkeys([key for key in self._said(row, probe)[:POOLED] if key in self.cards], "said"))
+                found.update(
+                    dict.fromkeys(
+                        [key for key in self._said(row, probe)[:POOLED] if key in self.cards], "said"
+                    )
+                )
         lot = random.Random(f"{self.seed} {probe.id}")
         here = {"global", "personal", probe.project}
-        others = sorted(key for key, card in self.cards.items() if card["live"] and card["scope"] not in here and key not in found)
+        others = sorted(
+            key
+            for key, card in self.cards.items()
+            if card["live"] and card["scope"] not in here and key not in found
+        )
         if others:
             found[lot.choice(others)] = "decoy"
         older = sorted(key for key in probe.stale if key in self.cards and key not in found)
-        older = older or sorted(key for key, card in self.cards.items() if not card["live"] and key not in found)
+        older = older or sorted(
+            key for key, card in self.cards.items() if not card["live"] and key not in found
+        )
         if older:
             found[lot.choice(older)] = "superseded"
         return found
@@ -166,10 +201,15 @@ class Judging:
     def _moment(self, probe: Probe, with_cards: bool = False) -> Moment:
         texts = self._texts()
         cards = {key: texts[key] for key in self.pool(probe)} if with_cards else {}
-        return Moment(probe.id, probe.project, probe.previous, probe.text, self._followed.get(probe.id, ()), cards)
+        return Moment(
+            probe.id, probe.project, probe.previous, probe.text, self._followed.get(probe.id, ()), cards
+        )
 
     def _texts(self) -> dict[str, str]:
-        return {key: "\n".join(filter(None, (card["l0"], card["l1"], f"(of {card['scope']})"))) for key, card in self.cards.items()}
+        return {
+            key: "\n".join(filter(None, (card["l0"], card["l1"], f"(of {card['scope']})")))
+            for key, card in self.cards.items()
+        }
 
     def _known(self) -> dict[str, Any]:
         if self._key.is_file():
@@ -181,7 +221,11 @@ class Judging:
             one.id: {
                 "decoy": next((key for key, why in pools[one.id].items() if why == "decoy"), None),
                 "superseded": next((key for key, why in pools[one.id].items() if why == "superseded"), None),
-                "words": [one.previous, one.text, *(str(after["text"]) for after in self._followed.get(one.id, ()))],
+                "words": [
+                    one.previous,
+                    one.text,
+                    *(str(after["text"]) for after in self._followed.get(one.id, ())),
+                ],
             }
             for one in self.asked()
         }
@@ -204,20 +248,33 @@ def labelled(key: Mapping[str, Any], folder: Path, texts: Mapping[str, str]) -> 
     moments: dict[str, dict[str, Any]] = {}
     void = 0
     for order in key["need"]:
-        answers = {one.get("n"): one for one in (judge_orders.answer_of(folder, order["order"]) or {})["moments"]}
+        answers = {
+            one.get("n"): one for one in (judge_orders.answer_of(folder, order["order"]) or {})["moments"]
+        }
         for moment in order["moments"]:
             given = answers.get(moment["n"])
             if given is None or not isinstance(given.get("needed"), bool):
-                raise ValueError(f"`{order['order']}` does not say whether moment {moment['n']} needed memory")
-            moments[moment["probe"]] = {**key["moments"][moment["probe"]], "needed": given["needed"], "cards": {}}
+                raise ValueError(
+                    f"`{order['order']}` does not say whether moment {moment['n']} needed memory"
+                )
+            moments[moment["probe"]] = {
+                **key["moments"][moment["probe"]],
+                "needed": given["needed"],
+                "cards": {},
+            }
     for order in key["cards"]:
-        answers = {one.get("n"): one for one in (judge_orders.answer_of(folder, order["order"]) or {})["moments"]}
+        answers = {
+            one.get("n"): one for one in (judge_orders.answer_of(folder, order["order"]) or {})["moments"]
+        }
         for moment in order["moments"]:
             listed = (answers.get(moment["n"]) or {}).get("cards") or []
             given = {one.get("n"): one for one in listed if isinstance(one, dict)}
             target = moments[moment["probe"]]
             for number, card in enumerate(moment["cards"], 1):
-                label, citation = given.get(number, {}).get("label"), str(given.get(number, {}).get("citation") or "")
+                label, citation = (
+                    given.get(number, {}).get("label"),
+                    str(given.get(number, {}).get("citation") or ""),
+                )
                 where = [texts[card]] if label == "irrelevant" else target["words"]
                 if label in LABELS and any(cited(citation, words) for words in where):
                     target["cards"][card] = label
@@ -279,7 +336,9 @@ def _by_api(model: str) -> Answerer:
     client = anthropic.Anthropic()
 
     def ask(order: str) -> str:
-        with client.messages.stream(model=model, max_tokens=16_000, messages=[{"role": "user", "content": order}]) as answer:
+        with client.messages.stream(
+            model=model, max_tokens=16_000, messages=[{"role": "user", "content": order}]
+        ) as answer:
             return answer.get_final_text()
 
     return ask

@@ -61,23 +61,38 @@ def shuffled(keys: Sequence[str], probe: str, seed: int, salt: str = "") -> list
     return sorted(keys, key=lambda key: hashlib.sha256(f"{seed}\0{salt}\0{probe}\0{key}".encode()).digest())
 
 
-def write(folder: Path, stage: str, moments: Sequence[Moment], seed: int, salt: str = "") -> list[dict[str, Any]]:
+def write(
+    folder: Path, stage: str, moments: Sequence[Moment], seed: int, salt: str = ""
+) -> list[dict[str, Any]]:
     """Write the orders of a stage, as Markdown and as JSON; what each is of, to be kept where no judge looks."""
     folder.mkdir(parents=True, exist_ok=True)
     keys = []
     for start in range(0, len(moments), A_FILE):
         name = f"{stage}-{salt}{start // A_FILE + 1:02d}"
-        order: dict[str, Any] = {"order": name, "stage": stage, "instructions": NEED if stage == "need" else CARDS, "moments": []}
+        order: dict[str, Any] = {
+            "order": name,
+            "stage": stage,
+            "instructions": NEED if stage == "need" else CARDS,
+            "moments": [],
+        }
         key: dict[str, Any] = {"order": name, "stage": stage, "moments": []}
         for number, one in enumerate(moments[start : start + A_FILE], 1):
-            shown: dict[str, Any] = {"n": number, "project": one.project, "previous": one.previous, "turn": one.turn, "followed": list(one.followed)}
+            shown: dict[str, Any] = {
+                "n": number,
+                "project": one.project,
+                "previous": one.previous,
+                "turn": one.turn,
+                "followed": list(one.followed),
+            }
             names: list[str] = []
             if stage == "cards":
                 names = shuffled(list(one.cards), one.probe, seed, salt)
                 shown["cards"] = [{"n": at, "text": one.cards[card]} for at, card in enumerate(names, 1)]
             order["moments"].append(shown)
             key["moments"].append({"n": number, "probe": one.probe, "cards": names})
-        (folder / f"{name}.json").write_text(json.dumps(order, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        (folder / f"{name}.json").write_text(
+            json.dumps(order, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+        )
         (folder / f"{name}.md").write_text(markdown(order), encoding="utf-8")
         keys.append(key)
     return keys
@@ -85,9 +100,16 @@ def write(folder: Path, stage: str, moments: Sequence[Moment], seed: int, salt: 
 
 def markdown(order: Mapping[str, Any]) -> str:
     """An order as a page to read. What is judged stands indented, so that nothing in it is taken for a heading."""
-    parts = [order["instructions"], f"The answer goes into `{order['order']}.answer.json`, beside this file.\n"]
+    parts = [
+        order["instructions"],
+        f"The answer goes into `{order['order']}.answer.json`, beside this file.\n",
+    ]
     for moment in order["moments"]:
-        parts.append(f"## Moment {moment['n']}" + (f", in the project `{moment['project']}`" if moment["project"] else "") + "\n")
+        parts.append(
+            f"## Moment {moment['n']}"
+            + (f", in the project `{moment['project']}`" if moment["project"] else "")
+            + "\n"
+        )
         if moment["previous"]:
             parts.append("The turn before:\n\n" + _indented(moment["previous"]))
         parts.append("The turn:\n\n" + _indented(moment["turn"]))
@@ -125,7 +147,9 @@ def parsed(text: str) -> dict[str, Any]:
     if start < 0 or end < start:
         raise ValueError("no JSON object in the answer")
     value = json.loads(text[start : end + 1])
-    if not isinstance(value.get("moments"), list) or not all(isinstance(one, dict) for one in value["moments"]):
+    if not isinstance(value.get("moments"), list) or not all(
+        isinstance(one, dict) for one in value["moments"]
+    ):
         raise ValueError("the answer has no list `moments`")
     return value
 

@@ -31,7 +31,11 @@ def take(conf: Config, out: Path, resume: bool, vectors: Vectors, skipped: list[
         if kind not in KINDS:
             raise config.ConfigError(f"no measure `{kind}`; measures are {', '.join(sorted(KINDS))}")
         try:
-            given = {key: value for key, value in config.filled(options or {}, conf.folder).items() if key != "kind"}
+            given = {
+                key: value
+                for key, value in config.filled(options or {}, conf.folder).items()
+                if key != "kind"
+            }
         except Unset as error:
             skipped.append(f"measure `{name}`: skipped, {error}")
             tell.line(skipped[-1])
@@ -47,7 +51,9 @@ def take(conf: Config, out: Path, resume: bool, vectors: Vectors, skipped: list[
 # quotes
 
 
-def quotes(conf: Config, out: Path, vectors: Vectors, tell: Any, pairs: Path, edits: int = 400) -> dict[str, Any]:
+def quotes(
+    conf: Config, out: Path, vectors: Vectors, tell: Any, pairs: Path, edits: int = 400
+) -> dict[str, Any]:
     """The product's quote check on pairs of quote and source.
 
     A pair: `{"quote", "source", "label": pos | neg | policy, "kind", "lang"}`. `policy`: what the rules say of it, neither true nor false; counted apart.
@@ -58,7 +64,11 @@ def quotes(conf: Config, out: Path, vectors: Vectors, tell: Any, pairs: Path, ed
     import json
 
     text = Path(pairs).read_text(encoding="utf-8")
-    rows = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines() if line.strip()]
+    rows = (
+        json.loads(text)
+        if text.lstrip().startswith("[")
+        else [json.loads(line) for line in text.splitlines() if line.strip()]
+    )
     return {"data": digest(text), **judged_quotes(rows, random.Random(conf.seed), edits)}
 
 
@@ -81,9 +91,13 @@ def judged_quotes(rows: Sequence[dict[str, Any]], drawn: random.Random, edits: i
                 true.append(row)
     everything = [pair for pairs in groups.values() for pair in pairs]
     precision, recall = precision_recall([a for a, _ in everything], [t for _, t in everything])
-    passed = sum(_accepted(_edited(row["quote"], drawn), row["source"]) for row in drawn.sample(true, min(edits, len(true))))
+    passed = sum(
+        _accepted(_edited(row["quote"], drawn), row["source"])
+        for row in drawn.sample(true, min(edits, len(true)))
+    )
     by_kind = {
-        name: {"accepted": sum(a for a, _ in pairs), "true": sum(t for _, t in pairs), "pairs": len(pairs)} for name, pairs in sorted(groups.items())
+        name: {"accepted": sum(a for a, _ in pairs), "true": sum(t for _, t in pairs), "pairs": len(pairs)}
+        for name, pairs in sorted(groups.items())
     }
     return {
         "pairs": len(everything), "precision": round(precision, 4), "recall": round(recall, 4), "spans_that_differ": wrong_span,
@@ -108,7 +122,9 @@ def _edited(quote: str, drawn: random.Random) -> str:
 # leaks
 
 
-def leaks(conf: Config, out: Path, vectors: Vectors, tell: Any, dataset: dict[str, Any], probes: int = 60) -> dict[str, Any]:
+def leaks(
+    conf: Config, out: Path, vectors: Vectors, tell: Any, dataset: dict[str, Any], probes: int = 60
+) -> dict[str, Any]:
     """A token of its own in every card; then no probe in any project under any profile may print one of a card that it must not hear.
 
     Args:
@@ -118,10 +134,26 @@ def leaks(conf: Config, out: Path, vectors: Vectors, tell: Any, dataset: dict[st
     return leaked(datasets.load(dataset, conf.now), conf, out, vectors, tell, probes)
 
 
-def leaked(given: Dataset, conf: Config, out: Path, vectors: Vectors, tell: Any, probes: int) -> dict[str, Any]:
+def leaked(
+    given: Dataset, conf: Config, out: Path, vectors: Vectors, tell: Any, probes: int
+) -> dict[str, Any]:
     tokens = {card.key: f"zq{digest(card.key)[:10]}" for card in given.cards}
-    marked = tuple(replace(card, conclusion=f"{card.conclusion} {tokens[card.key]}", body=f"{card.body} {tokens[card.key]}".strip()) for card in given.cards)
-    worlds = Worlds(replace(given, name=f"{given.name}-marked", cards=marked), out / "worlds", conf.now, conf.seed, vectors, tell.step)
+    marked = tuple(
+        replace(
+            card,
+            conclusion=f"{card.conclusion} {tokens[card.key]}",
+            body=f"{card.body} {tokens[card.key]}".strip(),
+        )
+        for card in given.cards
+    )
+    worlds = Worlds(
+        replace(given, name=f"{given.name}-marked", cards=marked),
+        out / "worlds",
+        conf.now,
+        conf.seed,
+        vectors,
+        tell.step,
+    )
     found: list[dict[str, str]] = []
     checked = 0
     try:
@@ -145,7 +177,14 @@ def leaked(given: Dataset, conf: Config, out: Path, vectors: Vectors, tell: Any,
                         for token in set(re.findall(r"zq[0-9a-f]{10}", answer.text)):
                             item = owner[token]
                             if reason := _forbidden(item.scope, world.is_live(item.id), profile, project):
-                                found.append({"profile": profile, "project": str(project), "card": world.key(item.id), "why": reason})
+                                found.append(
+                                    {
+                                        "profile": profile,
+                                        "project": str(project),
+                                        "card": world.key(item.id),
+                                        "why": reason,
+                                    }
+                                )
     finally:
         worlds.close()
     return {"data": given.hash(), "answers": checked, "leaks": len(found), "examples": found[:10]}
@@ -196,7 +235,14 @@ def missed_in(entries: Sequence[dict[str, Any]], within: int = MISSED_TURNS) -> 
                 newest = before[-1].get("session")
                 before = [one for one in before if one.get("session") == newest]
             if any(not one.get("said") for one in before):
-                moments.append({"at": entry.get("at"), "agent": who[0], "project": who[1], "found": len(entry.get("said") or [])})
+                moments.append(
+                    {
+                        "at": entry.get("at"),
+                        "agent": who[0],
+                        "project": who[1],
+                        "found": len(entry.get("said") or []),
+                    }
+                )
     useful = sum(bool(one["found"]) for one in moments)
     return {
         "silent_turns": silent, "spoken_turns": spoken, "searches": searches, "missed": len(moments), "missed_and_found": useful,

@@ -29,7 +29,9 @@ def ndcg_at(ranked: Sequence[str], gold: Collection[str], k: int = 10) -> float:
     """
     if not gold:
         return 0.0
-    found = sum(1.0 / math.log2(rank + 1) for rank, key in enumerate(dict.fromkeys(ranked[:k]), 1) if key in gold)
+    found = sum(
+        1.0 / math.log2(rank + 1) for rank, key in enumerate(dict.fromkeys(ranked[:k]), 1) if key in gold
+    )
     ideal = sum(1.0 / math.log2(rank + 1) for rank in range(1, min(len(set(gold)), k) + 1))
     return found / ideal
 

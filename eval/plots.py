@@ -12,7 +12,16 @@ from typing import Any
 
 WIDTH = 1000
 # The product's profiles keep their colour in every figure; everybody else is told apart by label, and drawn in grey.
-COLOURS = {"full": "--c1", "working": "--c2", "personal": "--c3", "product": "--c1", "product+scope": "--c2", "bm25": "--c4", "dense": "--c5", "rrf": "--c6"}
+COLOURS = {
+    "full": "--c1",
+    "working": "--c2",
+    "personal": "--c3",
+    "product": "--c1",
+    "product+scope": "--c2",
+    "bm25": "--c4",
+    "dense": "--c5",
+    "rrf": "--c6",
+}
 OTHER = "--mute"
 
 
@@ -22,7 +31,11 @@ def colour(name: str) -> str:
 
 def dose_curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     """Injection rate (x) against recall (y) over the threshold; a dot where the system is shipped, a ring where one was tuned."""
-    shown = {name: points for name, points in curves.items() if name in ("full", "working", "personal", "bm25", "dense", "rrf") and points}
+    shown = {
+        name: points
+        for name, points in curves.items()
+        if name in ("full", "working", "personal", "bm25", "dense", "rrf") and points
+    }
     if not shown:
         return ""
     left, right, top, bottom, height = 56, 96, 16, 44, 400
@@ -34,7 +47,18 @@ def dose_curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     def y(value: float) -> float:
         return top + down * (1 - value)
 
-    parts = [_grid(left, top, across, down, x, y, "turns that need nothing in which something was said", "needed cards said")]
+    parts = [
+        _grid(
+            left,
+            top,
+            across,
+            down,
+            x,
+            y,
+            "turns that need nothing in which something was said",
+            "needed cards said",
+        )
+    ]
     ends: list[tuple[float, str]] = []
     for name, points in shown.items():
         path = sorted({(p["injected"], p["recall"]) for p in points})
@@ -44,9 +68,13 @@ def dose_curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
             best = max(best, recall)
             stairs.append((injected, best))
         # between two thresholds there is nothing to choose: steps, not slopes
-        line = f"M{x(stairs[0][0]):.1f} {y(stairs[0][1]):.1f}" + "".join(f"H{x(a):.1f}V{y(b):.1f}" for a, b in stairs[1:])
+        line = f"M{x(stairs[0][0]):.1f} {y(stairs[0][1]):.1f}" + "".join(
+            f"H{x(a):.1f}V{y(b):.1f}" for a, b in stairs[1:]
+        )
         dashed = "" if name in ("full", "working", "personal") else ' stroke-dasharray="5 4"'
-        parts.append(f'<path d="{line}" fill="none" stroke="{colour(name)}" stroke-width="2" stroke-linejoin="round"{dashed}><title>{escape(name)}</title></path>')
+        parts.append(
+            f'<path d="{line}" fill="none" stroke="{colour(name)}" stroke-width="2" stroke-linejoin="round"{dashed}><title>{escape(name)}</title></path>'
+        )
         for p in points:
             if p["shipped"] or p["tuned"]:
                 what = "as shipped" if p["shipped"] else "tuned on the first half"
@@ -58,8 +86,12 @@ def dose_curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
         ends.append((y(stairs[-1][1]), name))
     for at, (place, name) in _apart(sorted(ends)):
         end = max(p["injected"] for p in shown[name])
-        parts.append(f'<path d="M{x(end) + 4:.1f} {at:.1f}L{x(1) + 4:.1f} {place:.1f}" stroke="var(--line)" fill="none"/>')
-        parts.append(f'<text x="{x(1) + 8:.1f}" y="{place + 4:.1f}" style="fill:{colour(name)}" class="b">{escape(name)}</text>')
+        parts.append(
+            f'<path d="M{x(end) + 4:.1f} {at:.1f}L{x(1) + 4:.1f} {place:.1f}" stroke="var(--line)" fill="none"/>'
+        )
+        parts.append(
+            f'<text x="{x(1) + 8:.1f}" y="{place + 4:.1f}" style="fill:{colour(name)}" class="b">{escape(name)}</text>'
+        )
     return _svg(height, "Dose curve", parts)
 
 
@@ -89,16 +121,28 @@ def intervals(rows: Sequence[Mapping[str, Any]], measure: str, label: str) -> st
 
     parts = []
     for tick in (0, 0.2, 0.4, 0.6, 0.8, 1.0):
-        parts.append(f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{top - 8}" y2="{height - 30}" class="grid"/><text x="{x(tick):.1f}" y="{height - 14}" class="t" text-anchor="middle">{tick:.1f}</text>')
+        parts.append(
+            f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{top - 8}" y2="{height - 30}" class="grid"/><text x="{x(tick):.1f}" y="{height - 14}" class="t" text-anchor="middle">{tick:.1f}</text>'
+        )
     parts.append(f'<text x="{left}" y="12" class="t">{escape(label)}, 95 % interval</text>')
     for number, row in enumerate(ordered):
         at = top + step * number + step / 2
         value = row[measure]
         title = f"{row['system']}: {value['value']:.3f} ({value['low']:.3f} to {value['high']:.3f}), {value['n']} probes"
-        heavy = ' class="b"' if row["system"] in ("full", "working", "personal") or row["system"].startswith("product") else ""
-        parts.append(f'<text x="{left - 12}" y="{at + 4:.1f}" text-anchor="end"{heavy}>{escape(row["system"])}</text>')
-        parts.append(f'<line x1="{x(value["low"]):.1f}" x2="{x(value["high"]):.1f}" y1="{at:.1f}" y2="{at:.1f}" stroke="{colour(row["system"])}" stroke-width="2" opacity=".55"/>')
-        parts.append(f'<circle cx="{x(value["value"]):.1f}" cy="{at:.1f}" r="5" fill="{colour(row["system"])}"><title>{escape(title)}</title></circle>')
+        heavy = (
+            ' class="b"'
+            if row["system"] in ("full", "working", "personal") or row["system"].startswith("product")
+            else ""
+        )
+        parts.append(
+            f'<text x="{left - 12}" y="{at + 4:.1f}" text-anchor="end"{heavy}>{escape(row["system"])}</text>'
+        )
+        parts.append(
+            f'<line x1="{x(value["low"]):.1f}" x2="{x(value["high"]):.1f}" y1="{at:.1f}" y2="{at:.1f}" stroke="{colour(row["system"])}" stroke-width="2" opacity=".55"/>'
+        )
+        parts.append(
+            f'<circle cx="{x(value["value"]):.1f}" cy="{at:.1f}" r="5" fill="{colour(row["system"])}"><title>{escape(title)}</title></circle>'
+        )
         parts.append(f'<text x="{WIDTH - right + 12}" y="{at + 4:.1f}" class="n">{value["value"]:.3f}</text>')
     return _svg(height, label, parts)
 
@@ -112,7 +156,9 @@ def bytes_and_items(rows: Sequence[Mapping[str, Any]]) -> str:
     across = WIDTH - left - right
     # what costs far more than anything else (all cards, always) would flatten the rest: it is cut off and labelled
     sizes = sorted(max(row["bytes"]["p95"], row["bytes"]["mean"]) for row in rows)
-    limit = _round(max(100.0, sizes[-1] if len(sizes) < 2 or sizes[-1] <= 3 * max(1.0, sizes[-2]) else sizes[-2] * 1.1))
+    limit = _round(
+        max(100.0, sizes[-1] if len(sizes) < 2 or sizes[-1] <= 3 * max(1.0, sizes[-2]) else sizes[-2] * 1.1)
+    )
 
     def x(value: float) -> float:
         return left + across * min(1.0, value / limit)
@@ -120,15 +166,21 @@ def bytes_and_items(rows: Sequence[Mapping[str, Any]]) -> str:
     parts = []
     for i in range(5):
         tick = limit * i / 4
-        parts.append(f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{top - 4}" y2="{height - 30}" class="grid"/><text x="{x(tick):.1f}" y="{height - 14}" class="t" text-anchor="middle">{tick:,.0f}</text>')
+        parts.append(
+            f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{top - 4}" y2="{height - 30}" class="grid"/><text x="{x(tick):.1f}" y="{height - 14}" class="t" text-anchor="middle">{tick:,.0f}</text>'
+        )
     for number, row in enumerate(rows):
         at = top + step * number
         cut = row["bytes"]["mean"] > limit
         title = f"{row['system']}: mean {row['bytes']['mean']:,.0f} bytes a turn, median {row['bytes']['p50']:,.0f}, 95 % {row['bytes']['p95']:,.0f}; silent in {row['silent']:.0%}"
         parts.append(f'<text x="{left - 12}" y="{at + 17}" text-anchor="end">{escape(row["system"])}</text>')
-        parts.append(f'<rect x="{left}" y="{at + 5}" width="{max(1.0, x(row["bytes"]["mean"]) - left):.1f}" height="14" rx="3" fill="{colour(row["system"])}"><title>{escape(title)}</title></rect>')
+        parts.append(
+            f'<rect x="{left}" y="{at + 5}" width="{max(1.0, x(row["bytes"]["mean"]) - left):.1f}" height="14" rx="3" fill="{colour(row["system"])}"><title>{escape(title)}</title></rect>'
+        )
         if not cut:
-            parts.append(f'<line x1="{x(row["bytes"]["p95"]):.1f}" x2="{x(row["bytes"]["p95"]):.1f}" y1="{at + 2}" y2="{at + 22}" stroke="var(--ink)" stroke-width="1.5"><title>95th percentile</title></line>')
+            parts.append(
+                f'<line x1="{x(row["bytes"]["p95"]):.1f}" x2="{x(row["bytes"]["p95"]):.1f}" y1="{at + 2}" y2="{at + 22}" stroke="var(--ink)" stroke-width="1.5"><title>95th percentile</title></line>'
+            )
         words = f"{row['bytes']['mean']:,.0f} B, {row['items']['mean']:.2f} items" + (" →" if cut else "")
         parts.append(f'<text x="{WIDTH - right + 12}" y="{at + 17}" class="n">{words}</text>')
     return _svg(height, "Bytes a turn", parts)
@@ -157,18 +209,30 @@ def stream_bars(streams: Mapping[str, Any]) -> str:
         parts.append(f'<text x="{left - 12}" y="{at + 23}" text-anchor="end">{escape(name[:22])}</text>')
         for place, profile in ((4, "full"), (20, "working")):
             width = (WIDTH - left - right) * rows[profile][name] / limit
-            parts.append(f'<rect x="{left}" y="{at + place}" width="{max(1.0, width):.1f}" height="13" rx="3" fill="{colour(profile)}"><title>{profile}: {rows[profile][name]:,} bytes</title></rect>')
-            parts.append(f'<text x="{left + max(1.0, width) + 6:.1f}" y="{at + place + 11}" class="n">{rows[profile][name]:,}</text>')
+            parts.append(
+                f'<rect x="{left}" y="{at + place}" width="{max(1.0, width):.1f}" height="13" rx="3" fill="{colour(profile)}"><title>{profile}: {rows[profile][name]:,} bytes</title></rect>'
+            )
+            parts.append(
+                f'<text x="{left + max(1.0, width) + 6:.1f}" y="{at + place + 11}" class="n">{rows[profile][name]:,}</text>'
+            )
     return _svg(height, "Bytes of whole conversations", parts)
 
 
 def _grid(left, top, across, down, x, y, below: str, beside: str) -> str:  # type: ignore[no-untyped-def]
     out = []
     for tick in (0, 0.25, 0.5, 0.75, 1.0):
-        out.append(f'<line x1="{left}" x2="{left + across}" y1="{y(tick):.1f}" y2="{y(tick):.1f}" class="grid"/><text x="{left - 8}" y="{y(tick) + 4:.1f}" text-anchor="end" class="t">{tick:.0%}</text>')
-        out.append(f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{top}" y2="{top + down}" class="grid"/><text x="{x(tick):.1f}" y="{top + down + 16}" text-anchor="middle" class="t">{tick:.0%}</text>')
-    out.append(f'<text x="{left + across / 2:.1f}" y="{top + down + 36}" text-anchor="middle" class="t">{escape(below)}</text>')
-    out.append(f'<text x="14" y="{top + down / 2:.1f}" text-anchor="middle" class="t" transform="rotate(-90 14 {top + down / 2:.1f})">{escape(beside)}</text>')
+        out.append(
+            f'<line x1="{left}" x2="{left + across}" y1="{y(tick):.1f}" y2="{y(tick):.1f}" class="grid"/><text x="{left - 8}" y="{y(tick) + 4:.1f}" text-anchor="end" class="t">{tick:.0%}</text>'
+        )
+        out.append(
+            f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{top}" y2="{top + down}" class="grid"/><text x="{x(tick):.1f}" y="{top + down + 16}" text-anchor="middle" class="t">{tick:.0%}</text>'
+        )
+    out.append(
+        f'<text x="{left + across / 2:.1f}" y="{top + down + 36}" text-anchor="middle" class="t">{escape(below)}</text>'
+    )
+    out.append(
+        f'<text x="14" y="{top + down / 2:.1f}" text-anchor="middle" class="t" transform="rotate(-90 14 {top + down / 2:.1f})">{escape(beside)}</text>'
+    )
     return "".join(out)
 
 

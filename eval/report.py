@@ -31,11 +31,42 @@ def write(out: Path) -> Path:
 def analysed(out: Path) -> dict[str, Any]:
     """Everything the page says, as values."""
     run = json.loads((out / "run.json").read_text(encoding="utf-8"))
-    sets = [tables.of_dataset(out, dataset_of(out, one["name"]), run["bootstraps"], run["seed"], run["need_weight"]) for one in run["datasets"]]
-    measures = {name: json.loads((out / "measures" / f"{name}.json").read_text(encoding="utf-8")) for name in run["measures"]}
-    judged = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted((out / "judged").glob("*.json"))}
-    kept = {key: run[key] for key in ("name", "title", "seed", "now", "bootstraps", "need_weight", "commit", "code", "versions", "skipped")}
-    return {**kept, "made": datetime.now(UTC).isoformat(timespec="seconds"), "datasets": sets, "measures": measures, "judged": judged}
+    sets = [
+        tables.of_dataset(
+            out, dataset_of(out, one["name"]), run["bootstraps"], run["seed"], run["need_weight"]
+        )
+        for one in run["datasets"]
+    ]
+    measures = {
+        name: json.loads((out / "measures" / f"{name}.json").read_text(encoding="utf-8"))
+        for name in run["measures"]
+    }
+    judged = {
+        file.stem: json.loads(file.read_text(encoding="utf-8"))
+        for file in sorted((out / "judged").glob("*.json"))
+    }
+    kept = {
+        key: run[key]
+        for key in (
+            "name",
+            "title",
+            "seed",
+            "now",
+            "bootstraps",
+            "need_weight",
+            "commit",
+            "code",
+            "versions",
+            "skipped",
+        )
+    }
+    return {
+        **kept,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "datasets": sets,
+        "measures": measures,
+        "judged": judged,
+    }
 
 
 def page(found: Mapping[str, Any]) -> str:
@@ -43,7 +74,9 @@ def page(found: Mapping[str, Any]) -> str:
     parts = [_dataset(one) for one in found["datasets"]]
     parts += [_judged(name, one) for name, one in found["judged"].items()]
     parts += [_measure(name, one) for name, one in found["measures"].items()]
-    where = "".join(f'<a href="#{_anchor(one["name"])}">{escape(one["name"])}</a>' for one in found["datasets"])
+    where = "".join(
+        f'<a href="#{_anchor(one["name"])}">{escape(one["name"])}</a>' for one in found["datasets"]
+    )
     skipped = "".join(f"<li>{escape(one)}</li>" for one in found["skipped"])
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -64,15 +97,36 @@ def _tiles(found: Mapping[str, Any]) -> str:
         for name in ("full", "working"):
             if name in doses and doses[name]["recall"] and doses[name]["injected"]:
                 row = doses[name]
-                tiles.append((f"{row['injected']['value']:.0%}", f"of quiet turns disturbed by {name}", f"{row['recall']['value']:.0%} of needed cards said · {one['name']}"))
+                tiles.append(
+                    (
+                        f"{row['injected']['value']:.0%}",
+                        f"of quiet turns disturbed by {name}",
+                        f"{row['recall']['value']:.0%} of needed cards said · {one['name']}",
+                    )
+                )
         for row in one.get("stale", ()):
             if row["system"] == "product":
-                tiles.append((f"{row['live_top2']}/{row['n']}", "replaced cards lead to their successor", f"stale in the top 5: {row['stale_top5']} · {one['name']}"))
+                tiles.append(
+                    (
+                        f"{row['live_top2']}/{row['n']}",
+                        "replaced cards lead to their successor",
+                        f"stale in the top 5: {row['stale_top5']} · {one['name']}",
+                    )
+                )
     for one in found["datasets"]:
         if one.get("streams", {}).get("saved") is not None:
-            tiles.append((f"{one['streams']['saved']:.0%}", "fewer bytes under working than full", f"{one['streams']['sessions']} conversations · {one['name']}"))
+            tiles.append(
+                (
+                    f"{one['streams']['saved']:.0%}",
+                    "fewer bytes under working than full",
+                    f"{one['streams']['sessions']} conversations · {one['name']}",
+                )
+            )
             break
-    made = "".join(f'<div class="tile"><b>{escape(a)}</b><span>{escape(b)}</span><small>{escape(c)}</small></div>' for a, b, c in tiles[:6])
+    made = "".join(
+        f'<div class="tile"><b>{escape(a)}</b><span>{escape(b)}</span><small>{escape(c)}</small></div>'
+        for a, b, c in tiles[:6]
+    )
     return f'<div class="tiles">{made}</div>' if made else ""
 
 
@@ -89,10 +143,22 @@ def _dataset(one: Mapping[str, Any]) -> str:
             )
         )  # fmt: skip
     if one["ranking"]:
-        blocks.append(_figure("Quality by system", plots.intervals(one["ranking"], "r5", "Recall@5, no threshold"), "Whiskers: 2,000 bootstraps over whole clusters."))
+        blocks.append(
+            _figure(
+                "Quality by system",
+                plots.intervals(one["ranking"], "r5", "Recall@5, no threshold"),
+                "Whiskers: 2,000 bootstraps over whole clusters.",
+            )
+        )
     lines = _one_a_system(one["doses"])
     if lines:
-        blocks.append(_figure("Bytes and items", plots.bytes_and_items(lines), "Bar: mean bytes a turn over all turns, silent ones included. Mark: 95th percentile. As shipped, or at the tuned threshold on the second half."))
+        blocks.append(
+            _figure(
+                "Bytes and items",
+                plots.bytes_and_items(lines),
+                "Bar: mean bytes a turn over all turns, silent ones included. Mark: 95th percentile. As shipped, or at the tuned threshold on the second half.",
+            )
+        )
     if one.get("streams"):
         blocks.append(_streams(one["streams"]))
     if one.get("examples"):
@@ -126,14 +192,41 @@ def _one_a_system(doses: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 def _ranking(rows: Sequence[Mapping[str, Any]]) -> str:
     head = ["system", "n", "R@1", "R@2", "R@5", "95 %", "R@10", "hit@5", "MRR", "nDCG@10", "ms"]
     body = [
-        [row["system"], row["n"], *(_v(row[m]) for m in ("r1", "r2", "r5")), _ci(row["r5"]), *(_v(row[m]) for m in ("r10", "hit5", "mrr", "ndcg10")), f"{row['ms_p50']:.1f}"]
+        [
+            row["system"],
+            row["n"],
+            *(_v(row[m]) for m in ("r1", "r2", "r5")),
+            _ci(row["r5"]),
+            *(_v(row[m]) for m in ("r10", "hit5", "mrr", "ndcg10")),
+            f"{row['ms_p50']:.1f}",
+        ]
         for row in rows
     ]
-    return _table("Ranking, before any threshold", head, body, best=(2, 3, 4, 6, 7, 8, 9), note="ms: the median of one answer, the prompt's vector ready.")
+    return _table(
+        "Ranking, before any threshold",
+        head,
+        body,
+        best=(2, 3, 4, 6, 7, 8, 9),
+        note="ms: the median of one answer, the prompt's vector ready.",
+    )
 
 
 def _doses(rows: Sequence[Mapping[str, Any]]) -> str:
-    head = ["system", "threshold", "part", "n", "said", "injected", "score", "looked", "silent", "bytes mean · p50 · p95", "items mean · p95", "useful", "stale"]
+    head = [
+        "system",
+        "threshold",
+        "part",
+        "n",
+        "said",
+        "injected",
+        "score",
+        "looked",
+        "silent",
+        "bytes mean · p50 · p95",
+        "items mean · p95",
+        "useful",
+        "stale",
+    ]
     body = [
         [
             row["system"], ("" if row["threshold"] is None else f"{row['threshold']:.3g} ") + f"<small>{row['how']}</small>", row["split"], row["n"],
@@ -151,8 +244,27 @@ def _doses(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _stale(rows: Sequence[Mapping[str, Any]]) -> str:
-    head = ["system", "n", "stale in top 5", "stale first", "any dead in top 5", "current in top 2", "current in top 5"]
-    body = [[row["system"], row["n"], _of(row["stale_top5"], row["n"]), _of(row["stale_first"], row["n"]), _of(row["dead_top5"], row["n"]), _of(row["live_top2"], row["n"]), _of(row["live_top5"], row["n"])] for row in rows]
+    head = [
+        "system",
+        "n",
+        "stale in top 5",
+        "stale first",
+        "any dead in top 5",
+        "current in top 2",
+        "current in top 5",
+    ]
+    body = [
+        [
+            row["system"],
+            row["n"],
+            _of(row["stale_top5"], row["n"]),
+            _of(row["stale_first"], row["n"]),
+            _of(row["dead_top5"], row["n"]),
+            _of(row["live_top2"], row["n"]),
+            _of(row["live_top5"], row["n"]),
+        ]
+        for row in rows
+    ]
     return _table("After a change of mind", head, body, note="Asked in the words of what was replaced.")
 
 
@@ -174,7 +286,19 @@ def _matrix(title: str, groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> st
 
 def _quiet(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     head = ["kind of turn", "system", "turns", "looked", "spoke", "share", "bytes a turn"]
-    body = [[name, row["system"], row["n"], row["triggered"], row["injected"], f"{row['injected'] / row['n']:.0%}", f"{row['bytes']:,.0f}"] for name, rows in groups.items() for row in rows]
+    body = [
+        [
+            name,
+            row["system"],
+            row["n"],
+            row["triggered"],
+            row["injected"],
+            f"{row['injected'] / row['n']:.0%}",
+            f"{row['bytes']:,.0f}",
+        ]
+        for name, rows in groups.items()
+        for row in rows
+    ]
     return _table("Turns that need nothing, or of which nobody knows, as shipped", head, body)
 
 
@@ -189,7 +313,10 @@ def _differences(rows: Sequence[Mapping[str, Any]]) -> str:
         for measure in ("r5", "mrr"):
             one = by[measure]
             mark = "good" if one["low"] > 0 else "bad" if one["high"] < 0 else ""
-            line += [f'<span class="{mark}">{one["value"]:+.3f}</span>', f"{one['low']:+.3f} to {one['high']:+.3f}"]
+            line += [
+                f'<span class="{mark}">{one["value"]:+.3f}</span>',
+                f"{one['low']:+.3f} to {one['high']:+.3f}",
+            ]
         body.append(line)
     return _table("Differences, paired over the same probes and draws", head, body, raw=True, folded=True)
 
@@ -197,11 +324,15 @@ def _differences(rows: Sequence[Mapping[str, Any]]) -> str:
 def _limits(one: Mapping[str, Any]) -> str:
     lines = []
     if one["oracle"]:
-        lines.append(f"Pool oracle: a perfect choice from the first 10 of every system together ({one['oracle']['pool']:.0f} cards a probe) would find {one['oracle']['recall']:.1%}.")
+        lines.append(
+            f"Pool oracle: a perfect choice from the first 10 of every system together ({one['oracle']['pool']:.0f} cards a probe) would find {one['oracle']['recall']:.1%}."
+        )
     missing = one["never_written"]
     if missing["needing"]:
         kinds = ", ".join(f"{name} {count}" for name, count in missing["kinds"].items())
-        lines.append(f"Never written: {missing['missing']} of {missing['needing']} moments that need memory have no card{f' ({kinds})' if kinds else ''}.")
+        lines.append(
+            f"Never written: {missing['missing']} of {missing['needing']} moments that need memory have no card{f' ({kinds})' if kinds else ''}."
+        )
     lines += one["notes"]
     return f'<ul class="notes">{"".join(f"<li>{escape(line)}</li>" for line in lines)}</ul>' if lines else ""
 
@@ -209,9 +340,13 @@ def _limits(one: Mapping[str, Any]) -> str:
 def _streams(streams: Mapping[str, Any]) -> str:
     drawn = plots.stream_bars(streams)
     head = ["system", "bytes", "turns with words", "of turns"]
-    body = [[row["system"], f"{row['bytes']:,}", row["turns_with"], streams["turns"]] for row in streams["rows"]]
+    body = [
+        [row["system"], f"{row['bytes']:,}", row["turns_with"], streams["turns"]] for row in streams["rows"]
+    ]
     saved = f"Working costs {streams['saved']:.0%} less than full." if streams["saved"] is not None else ""
-    return _figure("Whole conversations", drawn, f"Bytes of each conversation: full above, working below. {saved}") + _table(f"{streams['sessions']} conversations", head, body)
+    return _figure(
+        "Whole conversations", drawn, f"Bytes of each conversation: full above, working below. {saved}"
+    ) + _table(f"{streams['sessions']} conversations", head, body)
 
 
 def _examples(examples: Sequence[Mapping[str, Any]]) -> str:
@@ -223,14 +358,38 @@ def _examples(examples: Sequence[Mapping[str, Any]]) -> str:
             f'<div class="bar" style="width:{100 * dose["bytes"] / most:.0f}%;background:{plots.colour(dose["system"])}"></div><pre>{escape(dose["text"])}</pre></div>'
             for dose in one["doses"]
         )
-        parts.append(f'<article><p class="prompt">{escape(one["prompt"])}</p><div class="two">{doses}</div></article>')
-    return f'<h3>Same prompt, two doses</h3>{"".join(parts)}'
+        parts.append(
+            f'<article><p class="prompt">{escape(one["prompt"])}</p><div class="two">{doses}</div></article>'
+        )
+    return f"<h3>Same prompt, two doses</h3>{''.join(parts)}"
 
 
 def _judged(name: str, one: Mapping[str, Any]) -> str:
-    head = ["system", "probes", "composite", "95 %", "necessary said", "helpful said", "irrelevant", "harmful", "spoke", "silent rightly"]
+    head = [
+        "system",
+        "probes",
+        "composite",
+        "95 %",
+        "necessary said",
+        "helpful said",
+        "irrelevant",
+        "harmful",
+        "spoke",
+        "silent rightly",
+    ]
     body = [
-        [row["system"], row["n"], f"{row['composite']['value']:.3f}", _ci(row["composite"]), row["necessary"], row["helpful"], row["irrelevant"], row["harmful"], row["spoke"], row["right_silence"]]
+        [
+            row["system"],
+            row["n"],
+            f"{row['composite']['value']:.3f}",
+            _ci(row["composite"]),
+            row["necessary"],
+            row["helpful"],
+            row["irrelevant"],
+            row["harmful"],
+            row["spoke"],
+            row["right_silence"],
+        ]
         for row in one["rows"]
     ]
     again = one.get("second")
@@ -242,8 +401,13 @@ def _judged(name: str, one: Mapping[str, Any]) -> str:
 
 def _measure(name: str, one: Mapping[str, Any]) -> str:
     if one["kind"] == "quotes":
-        body = [[kind, f"{row['accepted']} of {row['pairs']}", "accepted" if row["true"] else "refused"] for kind, row in one["by_kind"].items()]
-        body += [[kind, f"{row['accepted']} of {row['pairs']}", "by rule"] for kind, row in one["policy"].items()]
+        body = [
+            [kind, f"{row['accepted']} of {row['pairs']}", "accepted" if row["true"] else "refused"]
+            for kind, row in one["by_kind"].items()
+        ]
+        body += [
+            [kind, f"{row['accepted']} of {row['pairs']}", "by rule"] for kind, row in one["policy"].items()
+        ]
         words = f"{one['pairs']:,} pairs: precision {one['precision']:.4f}, recall {one['recall']:.4f}; spans that do not give the original back: {one['spans_that_differ']}; one-character edits accepted: {one['edits_accepted']} of {one['edits_tried']}."
         return f'<section><h2>Quotes</h2><p class="facts">{escape(words)}</p>{_table("By language and kind", ["kind", "accepted", "should be"], body, folded=True)}</section>'
     if one["kind"] == "leaks":
@@ -254,21 +418,43 @@ def _measure(name: str, one: Mapping[str, Any]) -> str:
 
 
 def _provenance(found: Mapping[str, Any]) -> str:
-    rows = [[one["name"], one["hash"], system["name"], system["about"], system["tried"], system["thresholds"]] for one in found["datasets"] for system in one["systems"]]
+    rows = [
+        [one["name"], one["hash"], system["name"], system["about"], system["tried"], system["thresholds"]]
+        for one in found["datasets"]
+        for system in one["systems"]
+    ]
     facts = [
         ("commit", found["commit"] or "none"), ("code", found["code"]), ("seed", found["seed"]), ("asked as of", found["now"]), ("bootstraps", found["bootstraps"]), ("made", found["made"]),
         *found["versions"].items(),
     ]  # fmt: skip
     listed = "".join(f"<dt>{escape(str(key))}</dt><dd>{escape(str(value))}</dd>" for key, value in facts)
-    table = _table("Systems", ["data set", "data", "system", "what it is", "variants tried", "thresholds tried"], rows, folded=True)
+    table = _table(
+        "Systems",
+        ["data set", "data", "system", "what it is", "variants tried", "thresholds tried"],
+        rows,
+        folded=True,
+    )
     return f"<section><h2>Provenance</h2><dl>{listed}</dl>{table}</section>"
 
 
 def _figure(title: str, drawn: str, words: str) -> str:
-    return f"<figure><h3>{escape(title)}</h3>{drawn}<figcaption>{escape(words)}</figcaption></figure>" if drawn else ""
+    return (
+        f"<figure><h3>{escape(title)}</h3>{drawn}<figcaption>{escape(words)}</figcaption></figure>"
+        if drawn
+        else ""
+    )
 
 
-def _table(title: str, head: Sequence[str], body: Sequence[Sequence[Any]], *, best: Sequence[int] = (), note: str = "", raw: bool = False, folded: bool = False) -> str:
+def _table(
+    title: str,
+    head: Sequence[str],
+    body: Sequence[Sequence[Any]],
+    *,
+    best: Sequence[int] = (),
+    note: str = "",
+    raw: bool = False,
+    folded: bool = False,
+) -> str:
     """A table; in columns of `best` the largest numbers are marked. `raw`: cells are HTML already, the first excepted."""
     if not body:
         return ""
@@ -276,19 +462,34 @@ def _table(title: str, head: Sequence[str], body: Sequence[Sequence[Any]], *, be
     for column in best:
         # a system that was asked only a part is not compared with those that were asked all
         most = max((_number(row[1]) or 0 for row in body), default=0) if not raw else 0
-        numbers = [value for row in body if (value := _number(row[column])) is not None and (raw or _number(row[1]) == most)]
+        numbers = [
+            value
+            for row in body
+            if (value := _number(row[column])) is not None and (raw or _number(row[1]) == most)
+        ]
         top[column] = max(numbers) if numbers else None
     rows = []
     for row in body:
         cells = []
         for column, value in enumerate(row):
             text = str(value) if raw and column else escape(str(value))
-            mark = ' class="best"' if column in top and top[column] is not None and _number(value) == top[column] and (raw or _number(row[1]) == most) else ""
+            mark = (
+                ' class="best"'
+                if column in top
+                and top[column] is not None
+                and _number(value) == top[column]
+                and (raw or _number(row[1]) == most)
+                else ""
+            )
             cells.append(f"<th scope=row>{text}</th>" if column == 0 else f"<td{mark}>{text}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     made = f'<div class="scroll"><table><thead><tr>{"".join(f"<th>{escape(one)}</th>" for one in head)}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     made += f'<p class="note">{escape(note)}</p>' if note else ""
-    return f"<details><summary>{escape(title)}</summary>{made}</details>" if folded else f"<h3>{escape(title)}</h3>{made}"
+    return (
+        f"<details><summary>{escape(title)}</summary>{made}</details>"
+        if folded
+        else f"<h3>{escape(title)}</h3>{made}"
+    )
 
 
 def _number(value: Any) -> float | None:

@@ -13,6 +13,7 @@ from typing import Any
 from eval import config, datasets, measures, store, systems
 from eval.config import Config, Unset
 from eval.data import Dataset, Probe
+from eval.datasets import history
 from eval.systems.base import Heard, System, Unavailable
 from eval.systems.product import query_of
 from eval.world import Vectors, Worlds
@@ -66,7 +67,14 @@ def run(conf: Config, out: Path, resume: bool, tell: Teller) -> int:
 
 
 def _ask_all(
-    conf: Config, dataset: Dataset, wanted: tuple[str, ...], out: Path, resume: bool, vectors: Vectors, skipped: list[str], tell: Teller
+    conf: Config,
+    dataset: Dataset,
+    wanted: tuple[str, ...],
+    out: Path,
+    resume: bool,
+    vectors: Vectors,
+    skipped: list[str],
+    tell: Teller,
 ) -> dict[str, Any]:
     began = time.monotonic()
     worlds = Worlds(dataset, out / "worlds", conf.now, conf.seed, vectors, tell.step)
@@ -80,30 +88,48 @@ def _ask_all(
                 tell.line(skipped[-1])
                 continue
             asked = ask(system, dataset, worlds, out, conf, resume, tell)
-            rows.append({"name": system.name, "about": system.about, "dose": asdict(system.dose), "threshold": system.threshold, "tuned": system.tuned, "asked": asked})
+            rows.append(
+                {
+                    "name": system.name,
+                    "about": system.about,
+                    "dose": asdict(system.dose),
+                    "threshold": system.threshold,
+                    "tuned": system.tuned,
+                    "asked": asked,
+                }
+            )
         snapshots = sorted({one.snapshot for one in dataset.probes}) or [""]
         cards = {
-            world.key(item.id): {"l0": item.l0, "l1": item.l1, "scope": item.scope, "live": world.is_live(item.id)}
+            world.key(item.id): {
+                "l0": item.l0,
+                "l1": item.l1,
+                "scope": item.scope,
+                "live": world.is_live(item.id),
+            }
             for world in map(worlds.of, snapshots)
             for item in world.all_items()
         }
         left_out = worlds.of(snapshots[-1]).left_out
-        if dataset.memory:
-            from eval.datasets import history
-
-            history.seal(dataset, out / "followed" / f"{dataset.name}.json")
+        history.seal(dataset, out / "followed" / f"{dataset.name}.json")
     finally:
         worlds.close()
     facts = {
         "name": dataset.name, "hash": dataset.hash(), "cards": len(cards), "probes": len(dataset.probes), "notes": [*dataset.notes, *(f"not imported: {one}" for one in left_out)],
         "measures": sorted(dataset.measures), "systems": rows,
     }  # fmt: skip
-    store.write_json(out / "datasets" / f"{dataset.name}.json", {**facts, "asked": [asdict(one) for one in dataset.probes], "texts": cards})
-    tell.line(f"{dataset.name}: {len(cards):,} cards, {len(dataset.probes):,} probes, {len(rows)} systems, {time.monotonic() - began:.0f} s")
+    store.write_json(
+        out / "datasets" / f"{dataset.name}.json",
+        {**facts, "asked": [asdict(one) for one in dataset.probes], "texts": cards},
+    )
+    tell.line(
+        f"{dataset.name}: {len(cards):,} cards, {len(dataset.probes):,} probes, {len(rows)} systems, {time.monotonic() - began:.0f} s"
+    )
     return facts
 
 
-def ask(system: System, dataset: Dataset, worlds: Worlds, out: Path, conf: Config, resume: bool, tell: Teller) -> int:
+def ask(
+    system: System, dataset: Dataset, worlds: Worlds, out: Path, conf: Config, resume: bool, tell: Teller
+) -> int:
     """Let one system answer what it has not answered yet; how many probes it was asked now."""
     head = store.header(dataset, system.name, conf.seed, conf.now.isoformat())
     results = store.Results(store.file_of(out, dataset.name, system.name), head, resume)
@@ -143,7 +169,9 @@ def conversations(probes: tuple[Probe, ...]) -> Iterator[list[Probe]]:
 def dataset_of(out: Path, name: str) -> dict[str, Any]:
     """What a run noted of a data set; its `asked` as probes."""
     found = json.loads((out / "datasets" / f"{name}.json").read_text(encoding="utf-8"))
-    found["asked"] = [Probe(**{**row, "gold": tuple(row["gold"]), "stale": tuple(row["stale"])}) for row in found["asked"]]
+    found["asked"] = [
+        Probe(**{**row, "gold": tuple(row["gold"]), "stale": tuple(row["stale"])}) for row in found["asked"]
+    ]
     return found
 
 

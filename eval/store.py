@@ -36,7 +36,11 @@ def code() -> str:
 def versions() -> dict[str, str]:
     import gitmem
 
-    found = {"git-mem": gitmem.__version__, "python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+    found = {
+        "git-mem": gitmem.__version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
     for name in LIBRARIES:
         try:
             found[name] = metadata.version(name)
@@ -48,7 +52,13 @@ def versions() -> dict[str, str]:
 def header(dataset: Dataset, system: str, seed: int, now: str) -> dict[str, Any]:
     """What a file of results is of. Two files of one `key` hold the same."""
     facts = {"data": dataset.hash(), "system": system, "code": code(), "seed": seed, "now": now}
-    return {"key": digest(facts), **facts, "dataset": dataset.name, "commit": commit(), "versions": versions()}
+    return {
+        "key": digest(facts),
+        **facts,
+        "dataset": dataset.name,
+        "commit": commit(),
+        "versions": versions(),
+    }
 
 
 def file_of(out: Path, dataset: str, system: str) -> Path:
@@ -139,7 +149,9 @@ def _line(outcome: Outcome) -> str:
 
 def _git(*args: str) -> str:
     try:
-        done = subprocess.run(["git", "-C", str(ROOT), *args], capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), *args], capture_output=True, text=True, timeout=20, check=False
+        )
     except OSError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""

@@ -54,12 +54,20 @@ def grid(outcomes: Sequence[Outcome], points: int = POINTS) -> list[float]:
     if not tops:
         return [0.0]
     every = sorted({entry.score for out in outcomes for entry in out.ranked[:5] if not entry.always})
-    chosen = {values[round(i * (len(values) - 1) / (points - 1))] for values in (tops, every) for i in range(points)}
+    chosen = {
+        values[round(i * (len(values) - 1) / (points - 1))] for values in (tops, every) for i in range(points)
+    }
     kept = sorted(chosen)
     return [*kept, kept[-1] + max(1e-6, abs(kept[-1]) * 1e-3)]
 
 
-def point(probes: Sequence[Probe], outcomes: Mapping[str, Outcome], dose: Dose, threshold: float | None, need_weight: float) -> Point:
+def point(
+    probes: Sequence[Probe],
+    outcomes: Mapping[str, Outcome],
+    dose: Dose,
+    threshold: float | None,
+    need_weight: float,
+) -> Point:
     """One place of the curve."""
     said = {one.id: at(outcomes[one.id], dose, threshold) for one in probes}
     needing = [one for one in probes if one.needs and one.gold]
@@ -82,7 +90,13 @@ def point(probes: Sequence[Probe], outcomes: Mapping[str, Outcome], dose: Dose, 
     )
 
 
-def curve(probes: Sequence[Probe], outcomes: Mapping[str, Outcome], dose: Dose, thresholds: Sequence[float], need_weight: float) -> list[Point]:
+def curve(
+    probes: Sequence[Probe],
+    outcomes: Mapping[str, Outcome],
+    dose: Dose,
+    thresholds: Sequence[float],
+    need_weight: float,
+) -> list[Point]:
     return [point(probes, outcomes, dose, one, need_weight) for one in thresholds]
 
 

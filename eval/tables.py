@@ -26,7 +26,9 @@ MEASURES: dict[str, Callable[[Sequence[str], Sequence[str]], float]] = {
 }
 
 
-def of_dataset(out: Path, facts: dict[str, Any], rounds: int, seed: int, need_weight: float) -> dict[str, Any]:
+def of_dataset(
+    out: Path, facts: dict[str, Any], rounds: int, seed: int, need_weight: float
+) -> dict[str, Any]:
     """Everything the report says of one data set.
 
     Args:
@@ -78,7 +80,9 @@ class Bootstraps:
 class Row:
     """One system on one data set, with its threshold tuned on the first part."""
 
-    def __init__(self, facts: Mapping[str, Any], outcomes: Outcomes, probes: Sequence[Probe], need_weight: float):
+    def __init__(
+        self, facts: Mapping[str, Any], outcomes: Outcomes, probes: Sequence[Probe], need_weight: float
+    ):
         self.name, self.about = facts["name"], facts["about"]
         self.dose = Dose(**facts["dose"])
         self.shipped, self.tuned = facts["threshold"], facts["tuned"]
@@ -106,7 +110,12 @@ class Row:
         drawn = boot.of(self.needing)
         values = {name: drawn.mean(self.values(name, self.needing)).as_dict() for name in MEASURES}
         ms = [self.outcomes[one.id].ms for one in self.needing]
-        return {"system": self.name, "n": len(self.needing), **values, "ms_p50": round(percentile(ms, 0.5), 1)}
+        return {
+            "system": self.name,
+            "n": len(self.needing),
+            **values,
+            "ms_p50": round(percentile(ms, 0.5), 1),
+        }
 
     def doses(self, boot: Bootstraps) -> list[dict[str, Any]]:
         """Lines of the dose table: as shipped, and at the tuned threshold on both parts."""
@@ -120,7 +129,15 @@ class Row:
                     lines.append(self._dose(boot, "tuned", self.threshold, self.threshold, part, split))
         return lines
 
-    def _dose(self, boot: Bootstraps, how: str, shown: float | None, threshold: float | None, probes: Sequence[Probe], split: str) -> dict[str, Any]:
+    def _dose(
+        self,
+        boot: Bootstraps,
+        how: str,
+        shown: float | None,
+        threshold: float | None,
+        probes: Sequence[Probe],
+        split: str,
+    ) -> dict[str, Any]:
         said = {one.id: sweep.at(self.outcomes[one.id], self.dose, threshold) for one in probes}
         needing = [one for one in probes if one.gold]
         quiet = [one for one in probes if one.needs is False]
@@ -174,7 +191,9 @@ def _spread(values: Sequence[float]) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _by(rows: Sequence[Row], boot: Bootstraps, group: Callable[[Probe], str]) -> dict[str, list[dict[str, Any]]]:
+def _by(
+    rows: Sequence[Row], boot: Bootstraps, group: Callable[[Probe], str]
+) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         parts: dict[str, list[Probe]] = defaultdict(list)
@@ -219,15 +238,31 @@ def _differences(rows: Sequence[Row], boot: Bootstraps) -> list[dict[str, Any]]:
         filters = set(base.name.split("+")[1:])
         for other in rows:
             same = set(other.name.split("+")[1:]) - {"live"} == filters
-            if other is base or not other.ranks or other.name in PROFILES or not same or other.name == "always":
+            if (
+                other is base
+                or not other.ranks
+                or other.name in PROFILES
+                or not same
+                or other.name == "always"
+            ):
                 continue
             groups = {"all": base.needing}
             for language in sorted({one.lang for one in base.needing}):
                 groups[language] = [one for one in base.needing if one.lang == language]
             for name, probes in groups.items():
                 for measure in ("r5", "mrr"):
-                    interval = boot.of(probes).difference(base.values(measure, probes), other.values(measure, probes))
-                    found.append({"system": base.name, "against": other.name, "of": name, "measure": measure, **interval.as_dict()})
+                    interval = boot.of(probes).difference(
+                        base.values(measure, probes), other.values(measure, probes)
+                    )
+                    found.append(
+                        {
+                            "system": base.name,
+                            "against": other.name,
+                            "of": name,
+                            "measure": measure,
+                            **interval.as_dict(),
+                        }
+                    )
     return found
 
 
@@ -249,7 +284,12 @@ def _never_written(probes: Sequence[Probe]) -> dict[str, Any]:
     """Of the moments that need memory, the share whose fact is in no card, by kind."""
     needing = [one for one in probes if one.needs]
     missing = Counter(one.kind for one in needing if not one.gold)
-    return {"needing": len(needing), "missing": sum(missing.values()), "share": round(sum(missing.values()) / len(needing), 4) if needing else 0.0, "kinds": dict(missing)}
+    return {
+        "needing": len(needing),
+        "missing": sum(missing.values()),
+        "share": round(sum(missing.values()) / len(needing), 4) if needing else 0.0,
+        "kinds": dict(missing),
+    }
 
 
 def _streams(rows: Sequence[Row], probes: Sequence[Probe]) -> dict[str, Any]:
@@ -257,27 +297,48 @@ def _streams(rows: Sequence[Row], probes: Sequence[Probe]) -> dict[str, Any]:
     sessions = sorted({one.session for one in probes if one.session})
     lines = []
     for row in rows:
-        by_session = {name: 0 for name in sessions}
-        turns = {name: 0 for name in sessions}
+        by_session = dict.fromkeys(sessions, 0)
+        turns = dict.fromkeys(sessions, 0)
         for one in row.probes:
             if one.session:
                 said = sweep.at(row.outcomes[one.id], row.dose, None)
                 by_session[one.session] += said.bytes
                 turns[one.session] += said.spoke
-        lines.append({"system": row.name, "bytes": sum(by_session.values()), "turns_with": sum(turns.values()), "sessions": by_session})
+        lines.append(
+            {
+                "system": row.name,
+                "bytes": sum(by_session.values()),
+                "turns_with": sum(turns.values()),
+                "sessions": by_session,
+            }
+        )
     total = {line["system"]: line["bytes"] for line in lines}
-    saved = round(1 - total["working"] / total["full"], 4) if total.get("full") and "working" in total else None
-    return {"sessions": len(sessions), "turns": sum(bool(one.session) for one in probes), "rows": lines, "saved": saved}
+    saved = (
+        round(1 - total["working"] / total["full"], 4) if total.get("full") and "working" in total else None
+    )
+    return {
+        "sessions": len(sessions),
+        "turns": sum(bool(one.session) for one in probes),
+        "rows": lines,
+        "saved": saved,
+    }
 
 
-def _examples(rows: Sequence[Row], texts: Mapping[str, Mapping[str, Any]], count: int = 3) -> list[dict[str, Any]]:
+def _examples(
+    rows: Sequence[Row], texts: Mapping[str, Mapping[str, Any]], count: int = 3
+) -> list[dict[str, Any]]:
     """The same prompt, two doses: prompts to which full and working both say something, by how much they differ."""
     named = {row.name: row for row in rows}
     if not {"full", "working"} <= set(named):
         return []
     full, working = named["full"], named["working"]
     both = [
-        one for one in full.probes if one.gold and full.outcomes[one.id].text and working.outcomes[one.id].text and set(working.outcomes[one.id].said or ()) & set(one.gold)
+        one
+        for one in full.probes
+        if one.gold
+        and full.outcomes[one.id].text
+        and working.outcomes[one.id].text
+        and set(working.outcomes[one.id].said or ()) & set(one.gold)
     ]
     both.sort(key=lambda one: (-(full.outcomes[one.id].bytes - working.outcomes[one.id].bytes), one.id))
     chosen, seen = [], set()

@@ -10,7 +10,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -133,10 +133,20 @@ class World:
 class Worlds:
     """The memories of one data set: one built of its cards, or one a snapshot of an existing memory."""
 
-    def __init__(self, dataset: Dataset, folder: Path, now: datetime, seed: int, vectors: Vectors, progress: Progress | None = None):
+    def __init__(
+        self,
+        dataset: Dataset,
+        folder: Path,
+        now: datetime,
+        seed: int,
+        vectors: Vectors,
+        progress: Progress | None = None,
+    ):
         self._dataset, self._now, self._seed, self._vectors = dataset, now, seed, vectors
         self._progress = progress
-        self.folder = folder / f"{dataset.name}-{digest(dataset.cards_hash(), seed, now.isoformat(), _maker())}"
+        self.folder = (
+            folder / f"{dataset.name}-{digest(dataset.cards_hash(), seed, now.isoformat(), _maker())}"
+        )
         self._open: dict[str, World] = {}
 
     def of(self, snapshot: str = "") -> World:
@@ -144,7 +154,7 @@ class Worlds:
             if self._dataset.memory:
                 self._open[snapshot] = self._as_of(snapshot)
             else:
-                self._open[snapshot] = self._made()
+                self._open[snapshot] = self._made(snapshot)
         return self._open[snapshot]
 
     def close(self) -> None:
@@ -152,35 +162,55 @@ class Worlds:
             world.close()
         self._open.clear()
 
-    def _made(self) -> World:
-        noted = self.folder / "keys.json"
+    def _made(self, snapshot: str) -> World:
+        """A memory of the cards; of a snapshot, which is a day, of those that are strictly older."""
+        room = self.folder / (snapshot or "whole")
+        noted = room / "keys.json"
         if not noted.is_file():
-            shutil.rmtree(self.folder, ignore_errors=True)
-            env = environment(self.folder)
-            init.init(env, self.folder / "memory", "main")
-            keys, left_out = _imported(self._dataset, _memory(self.folder / "memory", env), self._now, self._seed, self._progress)
-            noted.write_text(json.dumps({"keys": keys, "left_out": left_out}, ensure_ascii=False), encoding="utf-8")
+            shutil.rmtree(room, ignore_errors=True)
+            env = environment(room)
+            init.init(env, room / "memory", "main")
+            cards = tuple(card for card in self._dataset.cards if not snapshot or card.date < snapshot)
+            keys, left_out = _imported(
+                replace(self._dataset, cards=cards),
+                _memory(room / "memory", env),
+                self._moment(snapshot),
+                self._seed,
+                self._progress,
+            )
+            noted.write_text(
+                json.dumps({"keys": keys, "left_out": left_out}, ensure_ascii=False), encoding="utf-8"
+            )
         found = json.loads(noted.read_text(encoding="utf-8"))
-        return self._opened(self.folder / "memory", found["keys"], tuple(found["left_out"]))
+        return self._opened(room, found["keys"], tuple(found["left_out"]), self._moment(snapshot))
+
+    def _moment(self, snapshot: str) -> datetime:
+        return datetime.fromisoformat(snapshot).replace(tzinfo=self._now.tzinfo) if snapshot else self._now
 
     def _as_of(self, snapshot: str) -> World:
         """A clone that ends with the snapshot: what came later is not in it."""
-        room = self.folder / (snapshot or "now")
-        env = environment(self.folder)
-        if not (room / ".git").is_dir():
+        room = self.folder / (snapshot or "whole")
+        env = environment(room)
+        place = room / "memory"
+        if not (place / ".git").is_dir():
             source = locate.open_at(Path(self._dataset.memory), env)
             if source is None:
                 raise FileNotFoundError(f"`{self._dataset.memory}` is no memory")
             commit = snapshot or source.tip or ""
-            source.git.run("clone", "-q", "--no-checkout", "--no-hardlinks", "--no-tags", str(source.root), str(room))
-            clone = _git(room, env)
+            source.git.run(
+                "clone", "-q", "--no-checkout", "--no-hardlinks", "--no-tags", str(source.root), str(place)
+            )
+            clone = _git(place, env)
             clone.run("remote", "remove", "origin")
             clone.run("checkout", "-q", "-B", source.branch, commit)
             clone.run("config", "mem.branch", source.branch)
-        return self._opened(room, {}, ())
+        stamp = int(_git(place, env).run("log", "-1", "--format=%ct").text())
+        return self._opened(
+            room, {}, (), datetime.fromtimestamp(stamp, self._now.tzinfo) if snapshot else self._now
+        )
 
-    def _opened(self, place: Path, keys: dict[str, str], left_out: tuple[str, ...]) -> World:
-        memory = _memory(place, environment(self.folder))
+    def _opened(self, room: Path, keys: dict[str, str], left_out: tuple[str, ...], moment: datetime) -> World:
+        memory = _memory(room / "memory", environment(room))
         registry = load.current(memory)
         build.build(memory, registry, self._progress)
         opened = LiveIndex(memory, registry).open()
@@ -188,7 +218,7 @@ class Worlds:
 
         embedder = coverage.embedder_name(memory, registry)
         held = Held(opened.catalogue, opened.words, opened.state, opened.degraded)
-        return World(memory, registry, self._now, held, embedder, self._vectors, keys, left_out)
+        return World(memory, registry, moment, held, embedder, self._vectors, keys, left_out)
 
 
 def environment(room: Path) -> config.Env:
@@ -196,10 +226,19 @@ def environment(room: Path) -> config.Env:
     room.mkdir(parents=True, exist_ok=True)
     settings = room / "gitconfig"
     if not settings.is_file():
-        settings.write_text("[user]\n\tname = Evaluation\n\temail = evaluation@example.com\n[gc]\n\tauto = 0\n")
+        settings.write_text(
+            "[user]\n\tname = Evaluation\n\temail = evaluation@example.com\n[gc]\n\tauto = 0\n"
+        )
     own = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return config.read(
-        {**own, "HOME": str(room), "XDG_CONFIG_HOME": str(room), "GIT_CONFIG_GLOBAL": str(settings), "GIT_CONFIG_NOSYSTEM": "1"}, room
+        {
+            **own,
+            "HOME": str(room),
+            "XDG_CONFIG_HOME": str(room),
+            "GIT_CONFIG_GLOBAL": str(settings),
+            "GIT_CONFIG_NOSYSTEM": "1",
+        },
+        room,
     )
 
 
@@ -223,9 +262,13 @@ def entries_of(cards: tuple[Card, ...]) -> list[Entry]:
     ]
 
 
-def _imported(dataset: Dataset, memory: Memory, now: datetime, seed: int, progress: Progress | None) -> tuple[dict[str, str], list[str]]:
+def _imported(
+    dataset: Dataset, memory: Memory, now: datetime, seed: int, progress: Progress | None
+) -> tuple[dict[str, str], list[str]]:
     records = dataset.decisions is not None
-    entries = list(decisions.read_json(dataset.decisions or b"").entries) if records else entries_of(dataset.cards)
+    entries = (
+        list(decisions.read_json(dataset.decisions or b"").entries) if records else entries_of(dataset.cards)
+    )
     drawn = random.Random(seed)
     landed = land.land(
         memory, load.current(memory), entries, kind="decisions" if records else "evaluation", email="evaluation@example.com",
@@ -246,7 +289,9 @@ def _maker() -> str:
     import gitmem
 
     root = Path(gitmem.__file__).parent
-    files = [file for part in ("imports", "model", "authoring") for file in sorted((root / part).glob("*.py"))]
+    files = [
+        file for part in ("imports", "model", "authoring") for file in sorted((root / part).glob("*.py"))
+    ]
     return digest(*(file.read_bytes() for file in [*files, Path(__file__)]))
 
 
@@ -264,7 +309,9 @@ def _git(place: Path, env: config.Env) -> Any:
 
 
 @contextmanager
-def opened(dataset: Dataset, folder: Path, now: datetime, seed: int = 1, vectors: Vectors | None = None) -> Iterator[Worlds]:
+def opened(
+    dataset: Dataset, folder: Path, now: datetime, seed: int = 1, vectors: Vectors | None = None
+) -> Iterator[Worlds]:
     worlds = Worlds(dataset, folder, now, seed, vectors or Vectors())
     try:
         yield worlds

@@ -40,7 +40,9 @@ def load(options: Mapping[str, Any], now: datetime) -> Dataset:
         raise ValueError(f"no data set of kind `{kind}`; kinds are {', '.join(sorted(LOADERS))}")
     takes = inspect.signature(LOADERS[kind]).parameters
     if unknown := sorted(set(given) - set(takes)):
-        raise ValueError(f"a data set of kind `{kind}` has no option `{unknown[0]}`; options are {', '.join(sorted(set(takes) - {'now'}))}")
+        raise ValueError(
+            f"a data set of kind `{kind}` has no option `{unknown[0]}`; options are {', '.join(sorted(set(takes) - {'now'}))}"
+        )
     found = LOADERS[kind](name=name, now=now, **given)
     extra = [probe for one in prompts for probe in files.prompts(**one)]
     probes = (*found.probes, *extra)

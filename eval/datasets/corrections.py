@@ -31,7 +31,17 @@ def load(name: str, now: datetime, path: Path, around: Path | None = None) -> Da
         replaces = row["kind"] != "convention" and bool(arrow or row.get("prev"))
         if replaces:
             cards.append(Card(f"{key}-old", old, PROJECT, "convention", date=day, cluster=key))
-        cards.append(Card(f"{key}-new", new, PROJECT, "convention", date=day, supersedes=(f"{key}-old",) if replaces else (), cluster=key))
+        cards.append(
+            Card(
+                f"{key}-new",
+                new,
+                PROJECT,
+                "convention",
+                date=day,
+                supersedes=(f"{key}-old",) if replaces else (),
+                cluster=key,
+            )
+        )
         for kind, text in (("in the old words", old), ("by the gist", left.strip())):
             probes.append(
                 Probe(

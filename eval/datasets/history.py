@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from eval.data import Dataset, Probe, digest, half, language
+from eval.datasets.files import week_of
 from gitmem import config
 from gitmem.git import locate
 from gitmem.git.locate import Memory
 from gitmem.learn import digest as digests
 from gitmem.learn.turns import Turn
-from gitmem.model import when
 
 FOLLOWED = 6
 
 
-def load(name: str, now: datetime, memory: Path, since: str | None = None, limit: int | None = None) -> Dataset:
+def load(
+    name: str, now: datetime, memory: Path, since: str | None = None, limit: int | None = None
+) -> Dataset:
     """Probes of every digest of the memory at `memory`.
 
     Args:
@@ -43,10 +46,17 @@ def load(name: str, now: datetime, memory: Path, since: str | None = None, limit
         if not snapshots[monday]:
             early += 1
             continue
-        probes.append(_placed(probe, snapshots[monday]))
+        probes.append(replace(probe, snapshot=snapshots[monday]))
     probes = probes[-limit:] if limit else probes
     notes = (f"{early} turns are older than the memory and are left out",) if early else ()
-    return Dataset(name, (), tuple(probes), memory=str(Path(memory).resolve()), notes=notes, measures=frozenset({"stream"}))
+    return Dataset(
+        name,
+        (),
+        tuple(probes),
+        memory=str(Path(memory).resolve()),
+        notes=notes,
+        measures=frozenset({"stream"}),
+    )
 
 
 def probes_of(memory: Memory) -> list[tuple[Probe, str]]:
@@ -80,24 +90,35 @@ def followed(memory: Memory) -> dict[str, list[dict[str, str]]]:
         for at, turn in enumerate(turns):
             if turn.role == "user" and turn.text.strip():
                 after = turns[at + 1 : at + 1 + FOLLOWED]
-                out[f"{digest(host, session)[:10]}-{turn.number}"] = [{"role": one.role, "text": one.text} for one in after]
+                out[f"{digest(host, session)[:10]}-{turn.number}"] = [
+                    {"role": one.role, "text": one.text} for one in after
+                ]
     return out
 
 
 def seal(dataset: Dataset, place: Path) -> None:
-    """Write what followed the probes of a history, apart from everything that a system is given."""
-    memory = locate.open_at(Path(dataset.memory), config.from_process())
-    if memory is not None:
+    """Write what followed the probes of conversations, apart from everything that a system is given."""
+    found = _later_probes(dataset.probes)
+    if dataset.memory:
+        memory = locate.open_at(Path(dataset.memory), config.from_process())
+        found = followed(memory) if memory is not None else {}
+    if found:
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps(followed(memory), ensure_ascii=False), encoding="utf-8")
+        place.write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
         place.chmod(0o600)
 
 
-def week_of(at: str) -> str:
-    """The Monday, 0:00 UTC, of the week in which a moment lies."""
-    moment = when.parse(at).astimezone(UTC)
-    monday = (moment - timedelta(days=moment.weekday())).replace(hour=0, minute=0, second=0, microsecond=0)
-    return monday.isoformat()
+def _later_probes(probes: Sequence[Probe]) -> dict[str, list[dict[str, str]]]:
+    """Where only the person's turns are known: the next of them."""
+    sessions: dict[str, list[Probe]] = {}
+    for one in sorted(probes, key=lambda one: one.turn):
+        if one.session:
+            sessions.setdefault(one.session, []).append(one)
+    return {
+        one.id: [{"role": "user", "text": later.text} for later in turns[at + 1 : at + 1 + FOLLOWED]]
+        for turns in sessions.values()
+        for at, one in enumerate(turns)
+    }
 
 
 def commit_before(memory: Memory, moment: str) -> str:
@@ -115,9 +136,3 @@ def _conversations(memory: Memory) -> Mapping[str, tuple[Sequence[Turn], str | N
         kept.extend(turn for turn in one.turns if turn.number not in known)
         kept.sort(key=lambda turn: turn.number)
     return out
-
-
-def _placed(probe: Probe, snapshot: str) -> Probe:
-    from dataclasses import replace
-
-    return replace(probe, snapshot=snapshot)

@@ -39,7 +39,9 @@ def load(name: str, now: datetime, path: Path, by: str = "observations", limit: 
         origin = {key: evidence for key, (_, evidence) in found.items()}
         cards.extend(card for card, _ in found.values())
         for at, question in enumerate(sample["qa"]):
-            evidence = unique(turn for one in question.get("evidence") or () for turn in _TURN.findall(str(one)))
+            evidence = unique(
+                turn for one in question.get("evidence") or () for turn in _TURN.findall(str(one))
+            )
             if question["category"] not in CATEGORIES or not evidence:
                 continue
             gold = tuple(key for key, turns_of in origin.items() if set(turns_of) & set(evidence))
@@ -69,7 +71,10 @@ def observations(sample: Mapping[str, Any], project: str) -> Found:
             for number, (text, origin) in enumerate(said):
                 turns_of = [origin] if isinstance(origin, str) else list(origin)
                 key = f"{project}-{session}-{speaker}-{number}"
-                out[key] = Card(key, str(text), project, date=day, cluster=project), tuple(t for one in turns_of for t in _TURN.findall(str(one)))
+                out[key] = (
+                    Card(key, str(text), project, date=day, cluster=project),
+                    tuple(t for one in turns_of for t in _TURN.findall(str(one))),
+                )
     return out
 
 
@@ -86,7 +91,11 @@ def turns(sample: Mapping[str, Any], project: str) -> Found:
 
 
 def _sessions(conversation: Mapping[str, Any]) -> list[int]:
-    found = [int(match[1]) for key in conversation if (match := re.fullmatch(r"session_(\d+)", key)) and conversation[key]]
+    found = [
+        int(match[1])
+        for key in conversation
+        if (match := re.fullmatch(r"session_(\d+)", key)) and conversation[key]
+    ]
     return sorted(found)
 
 

@@ -25,7 +25,12 @@ def load(name: str, now: datetime, path: Path, limit: int | None = None) -> Data
         project = f"q-{digest(question['question_id'])[:10]}"
         marked: list[str] = []
         whole: list[str] = []
-        sessions = zip(question["haystack_session_ids"], question["haystack_dates"], question["haystack_sessions"], strict=True)
+        sessions = zip(
+            question["haystack_session_ids"],
+            question["haystack_dates"],
+            question["haystack_sessions"],
+            strict=True,
+        )
         for at, (session, date, turns) in enumerate(sessions):
             for number, turn in enumerate(turns):
                 if turn["role"] != "user" or not turn["content"].strip():
@@ -45,7 +50,9 @@ def load(name: str, now: datetime, path: Path, limit: int | None = None) -> Data
                 needs=not absent, split=half(project), cluster=project,
             )
         )  # fmt: skip
-    notes = (f"{unmarked} questions mark no user turn: every turn of their sessions counts",) if unmarked else ()
+    notes = (
+        (f"{unmarked} questions mark no user turn: every turn of their sessions counts",) if unmarked else ()
+    )
     return Dataset(name, tuple(cards), tuple(probes), notes=notes)
 
 

@@ -11,7 +11,19 @@ PROFILES = ("full", "working", "personal")
 RANKERS = {one.kind: one for one in (Bm25, Bigrams, Dense, Fused)}
 PLAIN = {"silent": Silent, "everything": Everything, "always": Always}
 ATTACHED = ("mem0", "openviking")
-DEFAULT = ("full", "working", "personal", "product", "bm25", "bm25-bigrams", "dense", "rrf", "everything", "silent", "always")
+DEFAULT = (
+    "full",
+    "working",
+    "personal",
+    "product",
+    "bm25",
+    "bm25-bigrams",
+    "dense",
+    "rrf",
+    "everything",
+    "silent",
+    "always",
+)
 
 
 def make(spec: str) -> System:

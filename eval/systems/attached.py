@@ -85,7 +85,12 @@ class Mem0(_Attached):
         file = os.environ.get("EVAL_MEM0_CONFIG")
         store = Memory.from_config(json.loads(Path(file).read_text(encoding="utf-8"))) if file else Memory()
         for card in cards:
-            store.add([{"role": "user", "content": text_of(card)}], user_id=USER, metadata={"card": card.id}, infer=False)
+            store.add(
+                [{"role": "user", "content": text_of(card)}],
+                user_id=USER,
+                metadata={"card": card.id},
+                infer=False,
+            )
         return store
 
     def search(self, store: Any, text: str) -> list[tuple[str, float]]:
@@ -95,7 +100,11 @@ class Mem0(_Attached):
         who = {"user_id": USER} if "user_id" in takes else {"filters": {"user_id": USER}}
         found = store.search(text, **who, **depth)
         rows = found["results"] if isinstance(found, dict) else found
-        return [(row["metadata"]["card"], float(row["score"])) for row in rows if (row.get("metadata") or {}).get("card")]
+        return [
+            (row["metadata"]["card"], float(row["score"]))
+            for row in rows
+            if (row.get("metadata") or {}).get("card")
+        ]
 
 
 class OpenViking(_Attached):

@@ -70,7 +70,10 @@ class Outcome:
     text: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        rows = [[e.key, round(e.score, 6), e.long, e.short, int(e.crossing), int(e.dead), e.scope, int(e.always)] for e in self.ranked]
+        rows = [
+            [e.key, round(e.score, 6), e.long, e.short, int(e.crossing), int(e.dead), e.scope, int(e.always)]
+            for e in self.ranked
+        ]
         return {
             "probe": self.probe, "fired": self.fired, "ranked": rows, "said": None if self.said is None else list(self.said),
             "bytes": self.bytes, "ms": round(self.ms, 2), "note": self.note, "text": self.text,
@@ -78,9 +81,20 @@ class Outcome:
 
     @classmethod
     def of(cls, value: dict[str, Any]) -> Outcome:
-        ranked = tuple(Entry(r[0], r[1], r[2], r[3], bool(r[4]), bool(r[5]), r[6], bool(r[7])) for r in value["ranked"])
+        ranked = tuple(
+            Entry(r[0], r[1], r[2], r[3], bool(r[4]), bool(r[5]), r[6], bool(r[7])) for r in value["ranked"]
+        )
         said = None if value["said"] is None else tuple(value["said"])
-        return cls(value["probe"], value["fired"], ranked, said, value["bytes"], value["ms"], value["note"], value["text"])
+        return cls(
+            value["probe"],
+            value["fired"],
+            ranked,
+            said,
+            value["bytes"],
+            value["ms"],
+            value["note"],
+            value["text"],
+        )
 
 
 @dataclass(slots=True)
@@ -111,12 +125,21 @@ class System(Protocol):
     def answer(self, probe: Probe, world: World, heard: Heard) -> Outcome: ...
 
 
-def entry(world: World, card: Card, score: float, level: str, *, crossing: bool = False, always: bool = False) -> Entry:
+def entry(
+    world: World, card: Card, score: float, level: str, *, crossing: bool = False, always: bool = False
+) -> Entry:
     """A card as the product would print it, measured."""
     long = render.line(render.item_of(card, world.now, level, progress=always))
     short = render.line(render.item_of(card, world.now, "l0", progress=always))
     return Entry(
-        world.key(card.id), score, len(long.encode()), len(short.encode()), crossing, not world.is_live(card.id), card.scope, always
+        world.key(card.id),
+        score,
+        len(long.encode()),
+        len(short.encode()),
+        crossing,
+        not world.is_live(card.id),
+        card.scope,
+        always,
     )
 
 
@@ -125,7 +148,11 @@ def assembled(ranked: Sequence[Entry], dose: Dose, threshold: float | None) -> t
     kept: list[Entry] = []
     used = WRAPPER_BYTES
     for one in ranked:
-        if threshold is not None and not one.always and one.score < threshold + (dose.cross_step if one.crossing else 0.0):
+        if (
+            threshold is not None
+            and not one.always
+            and one.score < threshold + (dose.cross_step if one.crossing else 0.0)
+        ):
             continue
         if len(kept) >= dose.max_items:
             break

@@ -61,18 +61,33 @@ class Whole:
         sessions.heard(session, found.text, [item.id for item in found.items])
         said = tuple(world.key(item.id) for item in found.items)
         return Outcome(
-            probe.id, found.trace.fired, ranked, said, len(found.text.encode()), ms, "; ".join(found.trace.degraded), found.text
+            probe.id,
+            found.trace.fired,
+            ranked,
+            said,
+            len(found.text.encode()),
+            ms,
+            "; ".join(found.trace.degraded),
+            found.text,
         )
 
-    def _ranked(self, probe: Probe, world: World, caller: Caller, shown: frozenset[str], found) -> tuple[Entry, ...]:  # type: ignore[no-untyped-def]
+    def _ranked(
+        self, probe: Probe, world: World, caller: Caller, shown: frozenset[str], found
+    ) -> tuple[Entry, ...]:  # type: ignore[no-untyped-def]
         """What the gate would let through if its threshold were 0; everything else of the profile holds."""
         profile = replace(caller.profile, threshold=0.0, threshold_cross=0.0)
         heard = _scope(probe, world, caller)
         got = _retrieved(probe, world, heard)
-        by_similarity = [one for one in got.candidates if world.registry.types[one.item.type].recalled == "similarity"]
+        by_similarity = [
+            one for one in got.candidates if world.registry.types[one.item.type].recalled == "similarity"
+        ]
         passed, _ = gate.gate(by_similarity, profile, heard, shown, got.cards, {})
         crossing = {one.item.id for one in by_similarity if not one.shares_script and one.coverage == 0}
-        tasks = [entry(world, world.catalogue.by_id(item.id), 1.0, profile.level, always=True) for item in found.items if item.progress]  # type: ignore[arg-type]
+        tasks = [
+            entry(world, world.catalogue.by_id(item.id), 1.0, profile.level, always=True)
+            for item in found.items
+            if item.progress
+        ]  # type: ignore[arg-type]
         return (
             *tasks,
             *(
@@ -107,7 +122,11 @@ class Retrieval:
         scored = []
         for one in got.candidates:
             here = one.item.scope in (within.project, within.raised)
-            value = one.fused if self._by_rank else relevance(one.near, one.coverage, one.support, one.prompt_weight, here, got.cards)
+            value = (
+                one.fused
+                if self._by_rank
+                else relevance(one.near, one.coverage, one.support, one.prompt_weight, here, got.cards)
+            )
             scored.append((value, one.item))
         scored.sort(key=lambda pair: (-pair[0], -pair[1].importance, pair[1].id))
         ranked = tuple(entry(world, item, value, self.dose.level) for value, item in scored[:DEPTH])

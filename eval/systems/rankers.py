@@ -37,7 +37,9 @@ class Ranker:
 
     def __init__(self, name: str, filters: tuple[str, ...] = ()):
         self.name, self._filters = name, filters
-        self.about = self.words + "".join(f", {'within scope' if one == 'scope' else 'live cards only'}" for one in filters)
+        self.about = self.words + "".join(
+            f", {'within scope' if one == 'scope' else 'live cards only'}" for one in filters
+        )
         self.dose = replace(dose_of(shipped("full")), cross_step=0.0)
 
     def answer(self, probe: Probe, world: World, heard: Heard) -> Outcome:
@@ -89,9 +91,13 @@ class Bigrams(Ranker):
 
     def scores(self, probe: Probe, world: World, allowed: dict[int, Item]) -> dict[int, float]:
         if id(world) not in self._cut:
-            self._cut[id(world)] = world, {
-                item.row: Counter(cut("\n".join((item.l0, *item.also, item.l1)))) for item in world.all_items()
-            }
+            self._cut[id(world)] = (
+                world,
+                {
+                    item.row: Counter(cut("\n".join((item.l0, *item.also, item.l1))))
+                    for item in world.all_items()
+                },
+            )
         documents = {row: self._cut[id(world)][1][row] for row in allowed}
         return bm25(cut(query_of(probe)), documents)
 
@@ -127,7 +133,9 @@ class Fused(Ranker):
     def scores(self, probe: Probe, world: World, allowed: dict[int, Item]) -> dict[int, float]:
         places: dict[int, list[int | None]] = {}
         for number, leg in enumerate(self._legs):
-            ordered = sorted(leg.scores(probe, world, allowed).items(), key=lambda pair: (-pair[1], allowed[pair[0]].id))
+            ordered = sorted(
+                leg.scores(probe, world, allowed).items(), key=lambda pair: (-pair[1], allowed[pair[0]].id)
+            )
             for rank, (row, _) in enumerate(ordered[:60], 1):
                 places.setdefault(row, [None, None])[number] = rank
         return {row: rrf(*ranks) for row, ranks in places.items()}
@@ -154,7 +162,9 @@ def bm25(query: list[str], documents: dict[int, Counter[str]]) -> dict[int, floa
         idf = math.log(1 + (len(documents) - len(holding) + 0.5) / (len(holding) + 0.5))
         for row in holding:
             tf = documents[row][term]
-            scores[row] = scores.get(row, 0.0) + idf * tf * (K1 + 1) / (tf + K1 * (1 - B + B * lengths[row] / usual))
+            scores[row] = scores.get(row, 0.0) + idf * tf * (K1 + 1) / (
+                tf + K1 * (1 - B + B * lengths[row] / usual)
+            )
     return scores
 
 
