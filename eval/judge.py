@@ -74,6 +74,8 @@ class Judging:
             if (found := store.read(store.file_of(out, name, one["name"]))) is not None
         ]
         self.probes = drawn(facts["asked"], probes, self.seed)
+        if not self.probes:
+            raise ValueError(f"the data set `{name}` has no probes to judge")
         sealed = out / "followed" / f"{name}.json"
         self._followed = json.loads(sealed.read_text(encoding="utf-8")) if sealed.is_file() else {}
         self._salt = "s" if second else ""
