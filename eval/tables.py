@@ -42,7 +42,7 @@ def of_dataset(
             rows.append(Row(one, found[1], probes, need_weight))
     boot = Bootstraps(rounds, seed)
     result: dict[str, Any] = {
-        "name": facts["name"], "hash": facts["hash"], "cards": facts["cards"], "probes": len(probes), "notes": facts["notes"],
+        "name": facts["name"], "hash": facts["hash"], "cards": facts["cards"], "probes": len(probes), "notes": [*facts["notes"], *_degraded(rows)],
         "needing": sum(bool(one.gold) for one in probes), "quiet": sum(one.needs is False for one in probes), "clusters": len({one.cluster for one in probes}),
         "systems": [{"name": row.name, "about": row.about, "tried": store.tried(out, facts["hash"], row.name), "thresholds": len(row.grid)} for row in rows],
         "ranking": [row.ranking(boot) for row in rows if row.ranks],
@@ -183,6 +183,15 @@ class Row:
             "live_top2": sum(bool(set(self.keys(one)[:2]) & set(one.gold)) for one in asked),
             "live_top5": sum(bool(set(self.keys(one)[:5]) & set(one.gold)) for one in asked),
         }  # fmt: skip
+
+
+def _degraded(rows: Sequence[Row]) -> list[str]:
+    """Answers given with less than everything never pass as whole ones."""
+    found = []
+    for row in rows:
+        for note, count in Counter(one.note for one in row.outcomes.values() if one.note).items():
+            found.append(f"{row.name}: {count} answers were degraded: {note}")
+    return found
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
