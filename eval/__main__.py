@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,6 +56,8 @@ def _run(given: argparse.Namespace) -> int:
     from eval import config
     from eval.run import Teller, run
 
+    # read once, when the embedder is loaded: a run embeds many cards and answers no person who waits
+    os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count() or 1))
     conf = config.read(given.config)
     out = given.out or Path("eval-results") / conf.name
     tell = Teller()

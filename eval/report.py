@@ -92,7 +92,7 @@ speaks would win on the second alone.</p><nav>{where}</nav></header>
 
 def _tiles(found: Mapping[str, Any]) -> str:
     tiles = []
-    for one in found["datasets"][:2]:
+    for one in found["datasets"][:1]:
         doses = {row["system"]: row for row in one["doses"] if row["how"] == "as shipped"}
         for name in ("full", "working"):
             if name in doses and doses[name]["recall"] and doses[name]["injected"]:
@@ -166,6 +166,8 @@ def _dataset(one: Mapping[str, Any]) -> str:
     if one["ranking"]:
         blocks.append(_ranking(one["ranking"]))
     blocks.append(_doses(one["doses"]))
+    if one["at_quiet"]:
+        blocks.append(_at_quiet(one["at_quiet"]))
     if one.get("stale"):
         blocks.append(_stale(one["stale"]))
     if len(one["languages"]) > 1:
@@ -241,6 +243,19 @@ def _doses(rows: Sequence[Mapping[str, Any]]) -> str:
         "What is said", head, body, raw=True,
         note="said: share of needed cards that were said. injected: share of turns that need nothing in which something was said. score: mean of hit and silence, to which one threshold a row is tuned on the part dev. useful: share of said cards that are gold. stale: share of changed answers in which what was replaced was said.",
     )  # fmt: skip
+
+
+def _at_quiet(rows: Sequence[Mapping[str, Any]]) -> str:
+    head = ["system", "n", *(f"injected ≤ {cap:.0%}" for cap in tables.QUIET_CAPS)]
+    body = [[row["system"], row["n"], *(f"{row[str(cap)]:.3f}" for cap in tables.QUIET_CAPS)] for row in rows]
+    best = tuple(range(2, 2 + len(tables.QUIET_CAPS)))
+    return _table(
+        "Said at equal quiet",
+        head,
+        body,
+        best=best,
+        note="Share of needed cards said at the best threshold that disturbs at most so many of the turns that need nothing; both halves together, so a ceiling and no promise.",
+    )
 
 
 def _stale(rows: Sequence[Mapping[str, Any]]) -> str:

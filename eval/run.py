@@ -114,7 +114,7 @@ def _ask_all(
     finally:
         worlds.close()
     facts = {
-        "name": dataset.name, "hash": dataset.hash(), "cards": len(cards), "probes": len(dataset.probes), "notes": [*dataset.notes, *(f"not imported: {one}" for one in left_out)],
+        "name": dataset.name, "hash": dataset.hash(), "cards": len(cards), "probes": len(dataset.probes), "notes": [*dataset.notes, *_not_imported(left_out)],
         "measures": sorted(dataset.measures), "systems": rows,
     }  # fmt: skip
     store.write_json(
@@ -125,6 +125,12 @@ def _ask_all(
         f"{dataset.name}: {len(cards):,} cards, {len(dataset.probes):,} probes, {len(rows)} systems, {time.monotonic() - began:.0f} s"
     )
     return facts
+
+
+def _not_imported(left_out: tuple[str, ...], shown: int = 5) -> list[str]:
+    """Cards that the product would not take, the first few by name."""
+    more = [f"not imported: {len(left_out) - shown:,} more"] if len(left_out) > shown else []
+    return [*(f"not imported: {one}" for one in left_out[:shown]), *more]
 
 
 def ask(

@@ -15,6 +15,7 @@ from eval.systems.base import Dose, Outcome
 
 Outcomes = Mapping[str, Outcome]
 PROFILES = ("full", "working", "personal")
+QUIET_CAPS = (0.0, 0.02, 0.05, 0.1, 0.18)
 MEASURES: dict[str, Callable[[Sequence[str], Sequence[str]], float]] = {
     "r1": lambda ranked, gold: recall_at(ranked, gold, 1),
     "r2": lambda ranked, gold: recall_at(ranked, gold, 2),
@@ -48,6 +49,7 @@ def of_dataset(
         "ranking": [row.ranking(boot) for row in rows if row.ranks],
         "doses": [line for row in rows for line in row.doses(boot)],
         "curves": {row.name: row.curve() for row in rows if row.tuned and row.has_both},
+        "at_quiet": [row.at_quiet() for row in rows if row.tuned and row.has_both],
         "languages": _by(rows, boot, lambda probe: probe.lang),
         "kinds": _by(rows, boot, lambda probe: probe.kind),
         "quiet_kinds": _quiet_kinds(rows),
@@ -169,6 +171,18 @@ class Row:
              "shipped": p.threshold == self.shipped, "tuned": p.threshold == self.threshold}
             for p in points
         ]  # fmt: skip
+
+    def at_quiet(self) -> dict[str, Any]:
+        """The most that is said of what is needed while at most so many quiet turns are disturbed, over all thresholds and probes."""
+        points = self.curve()
+        return {
+            "system": self.name,
+            "n": len(self.needing),
+            **{
+                str(cap): max((p["recall"] for p in points if p["injected"] <= cap), default=0.0)
+                for cap in QUIET_CAPS
+            },
+        }
 
     def stale(self) -> dict[str, Any] | None:
         """After a change of mind: what was replaced among the first 5, and what holds among the first 2."""

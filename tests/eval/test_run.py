@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from eval import __main__ as command
-from eval import config, report, store
+from eval import config, report, store, tables
 from eval.run import run
 from tests.eval.conftest import SYSTEMS, Quiet, make_config
 
@@ -115,6 +115,15 @@ def test_thresholds_are_tuned_on_the_first_half_and_shown_on_both(small, page):
         lines = [row for row in found["doses"] if row["system"] == system and row["how"] == "tuned"]
         assert [row["split"] for row in lines] == ["dev", "test"]
         assert len({row["threshold"] for row in lines}) == 1
+
+
+def test_the_more_quiet_turns_may_be_disturbed_the_more_is_said(small, page):
+    found = json.loads((small / "report.json").read_text(encoding="utf-8"))["datasets"][0]
+    rows = {row["system"]: [row[str(cap)] for cap in tables.QUIET_CAPS] for row in found["at_quiet"]}
+    assert {"full", "working", "product", "bm25", "dense", "rrf"} <= set(rows)
+    assert all(values == sorted(values) for values in rows.values())
+    points = found["curves"]["full"]
+    assert rows["full"][0] == max(p["recall"] for p in points if p["injected"] == 0)
 
 
 def test_no_answer_of_any_profile_leaks(small):
