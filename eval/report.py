@@ -473,29 +473,25 @@ def _table(
     """A table; in columns of `best` the largest numbers are marked. `raw`: cells are HTML already, the first excepted."""
     if not body:
         return ""
+    # a system that was asked only a part is not compared with those that were asked all
+    most = max((_number(row[1]) or 0 for row in body), default=0)
+    compared = [row for row in body if (row[0] not in tables.PROFILES if raw else _number(row[1]) == most)]
     top = {}
     for column in best:
-        # a system that was asked only a part is not compared with those that were asked all
-        most = max((_number(row[1]) or 0 for row in body), default=0) if not raw else 0
-        numbers = [
-            value
-            for row in body
-            if (value := _number(row[column])) is not None and (raw or _number(row[1]) == most)
-        ]
+        numbers = [value for row in compared if (value := _number(row[column])) is not None]
         top[column] = max(numbers) if numbers else None
     rows = []
     for row in body:
         cells = []
         for column, value in enumerate(row):
             text = str(value) if raw and column else escape(str(value))
-            mark = (
-                ' class="best"'
-                if column in top
+            is_best = (
+                column in top
                 and top[column] is not None
+                and row in compared
                 and _number(value) == top[column]
-                and (raw or _number(row[1]) == most)
-                else ""
             )
+            mark = ' class="best"' if is_best else ""
             cells.append(f"<th scope=row>{text}</th>" if column == 0 else f"<td{mark}>{text}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>")
     made = f'<div class="scroll"><table><thead><tr>{"".join(f"<th>{escape(one)}</th>" for one in head)}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
