@@ -18,7 +18,7 @@ class Card:
     Args:
         key: its name in the data set; `supersedes` names others by it.
         scope: `global`, `personal`, or the id of a project.
-        date: the day since which it holds.
+        date: the day since which it holds. expires: the last day on which it does, or `never`.
         cluster: what belongs together and is drawn together by the bootstrap.
     """
 
@@ -31,6 +31,7 @@ class Card:
     date: str = "2026-01-05"
     supersedes: tuple[str, ...] = ()
     cluster: str = ""
+    expires: str = "never"
 
 
 @dataclass(frozen=True, slots=True)

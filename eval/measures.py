@@ -125,7 +125,7 @@ def _edited(quote: str, drawn: random.Random) -> str:
 def leaks(
     conf: Config, out: Path, vectors: Vectors, tell: Any, dataset: dict[str, Any], probes: int = 60
 ) -> dict[str, Any]:
-    """A token of its own in every card; then no probe in any project under any profile may print one of a card that it must not hear.
+    """A token of its own in every card and in an expired twin of each; then no probe in any project under any profile may print one of a card that it must not hear.
 
     Args:
         dataset: as in the configuration; only its cards and the texts of its probes count.
@@ -137,14 +137,19 @@ def leaks(
 def leaked(
     given: Dataset, conf: Config, out: Path, vectors: Vectors, tell: Any, probes: int
 ) -> dict[str, Any]:
-    tokens = {card.key: f"zq{digest(card.key)[:10]}" for card in given.cards}
+    twins = [
+        replace(card, key=f"{card.key}-expired", date="2020-01-01", expires="2020-02-01", supersedes=())
+        for card in given.cards
+    ]
+    cards = (*given.cards, *twins)
+    tokens = {card.key: f"zq{digest(card.key)[:10]}" for card in cards}
     marked = tuple(
         replace(
             card,
             conclusion=f"{card.conclusion} {tokens[card.key]}",
             body=f"{card.body} {tokens[card.key]}".strip(),
         )
-        for card in given.cards
+        for card in cards
     )
     worlds = Worlds(
         replace(given, name=f"{given.name}-marked", cards=marked),
@@ -169,7 +174,7 @@ def leaked(
             for profile in PROFILES:
                 for project in places:
                     # the words of a card that may not be heard are the hardest probe of all
-                    card = drawn.choice(given.cards)
+                    card = drawn.choice(cards)
                     for text in (probe.text, f"{card.conclusion} {tokens[card.key]}"):
                         asked = replace(probe, text=text, project=project, session="", turn=0)
                         answer = Whole(profile).answer(asked, world, Heard())

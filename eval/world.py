@@ -255,7 +255,7 @@ def entries_of(cards: tuple[Card, ...]) -> list[Entry]:
             project_name=None if card.scope in ("global", "personal") else card.scope,
             also=card.also,
             valid_from=card.date,
-            expires="never",
+            expires=card.expires,
             supersedes_keys=card.supersedes,
         )
         for card in cards

@@ -1,6 +1,6 @@
 """Cards, probes and prompts as JSON lines: the project's own sets, and anybody's.
 
-A card: `{"key", "conclusion", "scope", "type", "also", "body", "date", "supersedes", "cluster"}`, the first two required.
+A card: `{"key", "conclusion", "scope", "type", "also", "body", "date", "expires", "supersedes", "cluster"}`, the first two required.
 A probe: the fields of `eval.data.Probe`, `id` and `text` required. A prompt: `{"text"}`, with `session`, `ts`, `id` where it is real.
 """
 

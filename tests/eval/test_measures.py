@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 import random
 
-from eval import measures
+import pytest
+
+from eval import config, datasets, measures
+from eval.systems.base import Outcome
+from eval.world import Vectors
 from tests.conftest import ROOT
+from tests.eval.conftest import CARDS, PROBES, Quiet, write
+from tests.eval.test_loaders import NOW
 
 
 def test_the_projects_own_quote_pairs_are_all_judged_rightly():
@@ -53,6 +59,38 @@ def test_a_false_acceptance_lowers_precision_and_a_refusal_recall():
     ]
     found = measures.judged_quotes(rows, random.Random(1), 5)
     assert (found["precision"], found["recall"]) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("profile", "why"),
+    [
+        ("full", {"personal", "no longer live"}),
+        ("working", {"personal", "no longer live", "of another project"}),
+    ],
+)
+def test_a_profile_that_says_everything_is_found_to_leak(tmp_path, monkeypatch, profile, why):
+    write(tmp_path / "cards.jsonl", CARDS)
+    write(tmp_path / "probes.jsonl", PROBES[:2])
+    place = tmp_path / "c.yaml"
+    place.write_text("datasets: [{cards: cards.jsonl}]\nnow: 2026-06-01T09:00:00Z\n")
+    given = datasets.load(
+        {"name": "small", "cards": tmp_path / "cards.jsonl", "path": tmp_path / "probes.jsonl"}, NOW
+    )
+
+    class Talker:
+        def __init__(self, name):
+            self.name = name
+
+        def answer(self, probe, world, heard):
+            text = "\n".join(item.l0 for item in world.all_items()) if self.name == profile else ""
+            return Outcome(probe.id, True, text=text)
+
+    monkeypatch.setattr(measures, "Whole", Talker)
+    found = measures.leaked(given, config.read(place), tmp_path / "out", Vectors(), Quiet(), 1)
+    assert found["leaks"] > 0
+    assert {one["profile"] for one in found["examples"]} == {profile}
+    assert {one["why"] for one in found["examples"]} <= why
+    assert any(one["card"].endswith("-expired") for one in found["examples"])
 
 
 def turn(said=(), session="s", agent="codex", project="yard"):
