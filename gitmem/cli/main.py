@@ -42,6 +42,8 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
     "agent": (OTHER, "registry", "agent", "Register, list and revoke agents"),
     "profile": (OTHER, "profiles", "profile", "Show what each kind of agent hears"),
     "disconnect": (OTHER, "connecting", "disconnect", "Take out what connect wrote"),
+    "sync": (OTHER, "syncing", "sync", "Bring this memory and its git remote together"),
+    "clone": (OTHER, "syncing", "clone", "Take a memory from another device"),
     "check": (OTHER, "checking", "check", "Check the memory, or what is about to be committed"),
     "doctor": (OTHER, "doctor", "doctor", "Find what is wrong, and the line that mends it"),
     "off": (OTHER, "switches", "off", "Switch recall off, here or for a while"),
@@ -69,6 +71,7 @@ GUESSES = {
     "profiles": "profile", "verify": "check", "lint": "check", "where": "path", "history": "log", "mute": "off", "explain": "why",
     "install": "connect", "setup": "init", "create": "init",
     "distill": "distil", "queue": "inbox", "pending": "inbox",
+    "pull": "sync", "push": "sync", "fetch": "sync",
     "diagnose": "doctor", "health": "doctor", "serve": "mcp",
 }  # fmt: skip
 
