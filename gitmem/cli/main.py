@@ -51,6 +51,7 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
     "path": (OTHER, "status", "path", "Print where the memory is"),
     "completion": (OTHER, "helping", "completion", "Print shell completion"),
     "demo": (OTHER, "demo", "demo", "Show what it does, in a temporary folder"),
+    "uninstall": (OTHER, "uninstalling", "uninstall", "Take git mem out of this computer; the memory stays"),
     "help": (OTHER, "helping", "help_", "Explain a topic or a command"),
     "capture": (PLUMBING, "capturing", "capture", "Take in conversations that ended, for learning"),
     "distil": (PLUMBING, "learning", "distil", "Have captured conversations read for facts"),
