@@ -29,7 +29,7 @@ def _repository(ctx: click.Context) -> Memory:
             or "GIT_INDEX_FILE" in env.vars
             or "GIT_DIR" in env.vars
         ):
-            return found
+            return locate.supported(found)
     return locate.find(env, named, accept_cwd=True)
 
 
