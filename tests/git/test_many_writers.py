@@ -229,3 +229,26 @@ def test_nothing_of_a_writer_stays_behind(memory):
     left = sorted(path.name for path in (memory.state / "writer").iterdir())
     assert left == ["HEAD", "commondir", "index", "info"]
     assert sorted(path.name for path in memory.state.iterdir() if path.is_file()) == ["write.lock"]
+
+
+def test_of_two_that_replace_one_card_at_once_one_wins_and_the_other_is_told(memory, run):
+    old = run("add", "The station answers on port 9001", "--type", "fact").out.strip()
+    writers = [
+        _start(
+            "-m",
+            "gitmem",
+            "--repo",
+            str(memory.root),
+            "supersede",
+            old,
+            f"The station answers on port {9100 + n}",
+        )
+        for n in range(4)
+    ]
+    said = [(writer.communicate(timeout=60)[1].decode(), writer.returncode) for writer in writers]
+    assert sorted(code for _, code in said) == [0, 1, 1, 1], said
+    assert all(
+        "was already superseded" in words or "superseded" in words for words, code in said if code == 1
+    ), said
+    assert run("check", "--all").code == 0
+    assert len(run("list").out.splitlines()) == 1
