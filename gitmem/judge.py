@@ -17,7 +17,7 @@ from gitmem.checks import card as card_check
 from gitmem.checks import change as change_check
 from gitmem.checks import registry_files
 from gitmem.checks.corpus import TreeCorpus
-from gitmem.checks.problem import SCHEMA, SUPERSEDES, Problem, Report
+from gitmem.checks.problem import SCHEMA, SCOPE, SUPERSEDES, Problem, Report
 from gitmem.errors import GitFailed, MemError
 from gitmem.git import objects
 from gitmem.git.locate import MARK, Memory
@@ -100,20 +100,39 @@ def check_range(cwd: Path, base: str | None, tip: str, variables: Mapping[str, s
 
 
 def check_commits(git: Git, asked: Sequence[str]) -> Report:
-    """Judge every commit that `git rev-list` lists for `asked`, each by its own parent."""
-    listed = git.run("rev-list", "--reverse", "--topo-order", "--parents", *asked, check=False)
+    """Judge every commit that `git rev-list` lists for `asked`, each by its own parent.
+
+    A memory begins once. Whoever began it anew beside it, with rights as they please, and merged the two, would have
+    judged themselves; so a second beginning is refused.
+    """
+    listed = git.run("rev-list", "--reverse", "--topo-order", "--parents", "--boundary", *asked, check=False)
     if listed.code != 0:
         raise GitFailed(f"cannot list {' '.join(asked)}: " + listed.err.decode("utf-8", "replace").strip())
+    lines = [line.split() for line in listed.text().split("\n") if line]
+    begun = any(_is_memory(git, one[1:]) for one, *_ in lines if one.startswith("-"))
     problems: list[Problem] = []
     files = 0
-    for line in listed.text().split("\n"):
-        if not line:
+    for commit, *parents in lines:
+        if commit.startswith("-"):
             continue
-        commit, *parents = line.split()
+        if not _is_memory(git, parents[0] if parents else None) and _is_memory(git, commit):
+            if begun:
+                problems.append(_second_beginning(commit))
+            begun = True
         report = check_commit(git, commit, parents)
         problems.extend(report.problems)
         files += report.files
-    return Report(tuple(problems), files, committing=False)
+    return Report(tuple(problems), max(files, len({one.path for one in problems})), committing=False)
+
+
+def _second_beginning(commit: str) -> Problem:
+    return Problem(
+        MARK,
+        1,
+        SCOPE,
+        f"commit `{commit[:7]}` begins a memory anew, beside the one that is there",
+        "merge branches of this memory alone; cards of another one: git mem import jsonl FILE",
+    )
 
 
 def check_commit(git: Git, commit: str, parents: Sequence[str]) -> Report:
