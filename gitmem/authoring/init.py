@@ -73,7 +73,7 @@ def init(env: Env, place: Path, branch: str | None = None) -> Made:
         if found is None:
             _create(place, env, branch or BRANCH)
         memory = _on_branch(place, env, branch)
-        _supported(memory)
+        locate.supported(memory)
         author_email(memory)
         written = write.write(memory, lambda _: _first())
         assert written is not None
@@ -158,16 +158,6 @@ def _on_branch(place: Path, env: Env, branch: str | None) -> Memory:
     if memory is None:
         raise GitFailed(f"`{place}` did not become a git repository")
     return memory
-
-
-def _supported(memory: Memory) -> None:
-    storage = memory.setting("extensions.refstorage", "files")
-    objects = memory.setting("extensions.objectformat", "sha1")
-    if storage != "files" or objects != "sha1":
-        raise GitFailed(
-            f"`{memory.root}` keeps its {'refs as ' + str(storage) if storage != 'files' else 'objects as ' + str(objects)}, which a memory cannot use yet",
-            ["git mem init DIR, with a folder that is not there yet, makes one that works"],
-        )
 
 
 def _first() -> Draft:

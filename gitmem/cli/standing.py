@@ -103,7 +103,7 @@ def agents(context: Context) -> list[dict[str, Any]]:
             "asked": asked.get(one.id),
             "answered": answered.get(one.id),
         }
-        for one in context.registry.agents.values()
+        for one in context.agents()
     ]
 
 

@@ -12,6 +12,7 @@ moves and kept until they have it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ LOCK_TIMEOUT_S = 30.0
 COMMIT_TIMEOUT_S = 300.0
 MOVING = "moving"
 _ZERO = "0" * 40
+_WHO_SIGNS = "git config --show-origin --get commit.gpgsign shows who asks for signatures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def _refuse_mid_operation(tree: WorkTree) -> None:
         if time.monotonic() > deadline:
             age = max(0, int(time.time() - _mtime(index_lock)))
             raise Busy(
-                f"git is busy in `{tree.root}`: `{index_lock}` is {age} s old, nothing written",
+                f"git is busy in `{tree.root}`: `{index_lock}` is {age} s old{_whose(index_lock)}, nothing written",
                 ["if no git command runs there, delete that file and try again"],
             )
         time.sleep(0.02)
@@ -177,6 +179,7 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
             "GIT_DIR": str(room),
             "GIT_COMMON_DIR": str(memory.common_dir),
             "GIT_WORK_TREE": str(tree),
+            **_identity(memory),
             **env,
         },
     )
@@ -193,19 +196,24 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
         message = room / "message"
         message.write_text(draft.message(), encoding="utf-8")
         settings = [*_SPARSE, "-c", "core.commentChar=\x01", *_hooks_from_here(memory)]
-        done = git.run(
-            *settings,
-            "commit",
-            "-q",
-            "--cleanup=verbatim",
-            "--allow-empty",
-            "-F",
-            str(message),
-            check=False,
-            timeout_s=COMMIT_TIMEOUT_S,
-        )
+        signs = memory.setting("commit.gpgsign") == "true"
+        try:
+            done = git.run(
+                *settings,
+                "commit",
+                "-q",
+                "--cleanup=verbatim",
+                "--allow-empty",
+                "-F",
+                str(message),
+                check=False,
+                timeout_s=COMMIT_TIMEOUT_S,
+            )
+        except GitFailed as error:
+            hint = _WHO_SIGNS if signs else "git mem hooks status shows the hooks that git runs"
+            raise GitFailed(f"{error.message}, nothing written", error.hints or [hint]) from error
         if done.code != 0:
-            raise _refusal(done.err, done.code, memory.setting("commit.gpgsign") == "true")
+            raise _refusal(done.err, done.code, signs)
         return git.run("rev-parse", "--verify", "HEAD^{commit}").text()
     finally:
         shutil.rmtree(tree, ignore_errors=True)
@@ -232,6 +240,17 @@ def _read_parent(git: Git, index: Path, tip: str | None) -> None:
     if git.run(*read, check=False).code != 0:
         index.unlink(missing_ok=True)
         git.run(*read)
+
+
+def _identity(memory: Memory) -> dict[str, str]:
+    """Who git says we are in the memory itself: a conditional include may ask for its branch or its git directory."""
+    found = {}
+    for role in ("AUTHOR", "COMMITTER"):
+        words = memory.git.run("var", f"GIT_{role}_IDENT", check=False).text()
+        match = re.fullmatch(r"(.+) <([^<>]+)> \d+ [+-]\d+", words)
+        if match:
+            found[f"GIT_{role}_NAME"], found[f"GIT_{role}_EMAIL"] = match[1], match[2]
+    return found
 
 
 def _hooks_from_here(memory: Memory) -> tuple[str, ...]:
@@ -325,6 +344,15 @@ def _mtime(path: Path) -> float:
         return time.time()
 
 
+def _whose(path: Path) -> str:
+    """Whom a file belongs to, when that is not us."""
+    try:
+        owner = path.owner() if path.stat().st_uid != os.getuid() else ""
+    except (OSError, KeyError, NotImplementedError, AttributeError):
+        return ""
+    return f" and belongs to `{owner}`" if owner else ""
+
+
 def _refusal(stderr: bytes, code: int, signs: bool) -> Exception:
     """A failed `git commit`: no identity, or a hook that said no (its words are kept)."""
     words = stderr.decode("utf-8", "replace").strip()
@@ -340,7 +368,7 @@ def _refusal(stderr: bytes, code: int, signs: bool) -> Exception:
     if signs and ("failed to sign" in words or "failed to write commit object" in words):
         return GitFailed(
             f"the commit could not be signed, nothing written: {words.splitlines()[0].removeprefix('error: ')}",
-            ["git config --get commit.gpgsign shows who asks for it"],
+            [_WHO_SIGNS],
         )
     if any(line.startswith("fatal: ") for line in words.splitlines()):
         return failure(["commit"], stderr, code)
