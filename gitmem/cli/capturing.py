@@ -11,11 +11,12 @@ import click
 from gitmem.cli import output
 from gitmem.cli.common import examples, home, json_option, moment, open_context
 from gitmem.context import Context
-from gitmem.errors import Refused
+from gitmem.errors import Busy, MemError, Refused
 from gitmem.learn import capture as capturing
 from gitmem.learn import due, find
 from gitmem.learn.capture import CAPTURED, Outcome, Report
 from gitmem.model.layers import shorten
+from gitmem.recall import log
 
 _SHOWN = 40
 
@@ -46,6 +47,7 @@ _SHOWN = 40
     metavar="DIR",
     help="Read the hosts of this home folder, all of them unless --host names some",
 )
+@click.option("--auto", is_flag=True, help="As hooks call it: silent, and never in anybody's way")
 @json_option
 @click.pass_context
 def capture(
@@ -54,6 +56,7 @@ def capture(
     since: str | None,
     dry_run: bool,
     home_folder: Path | None,
+    auto: bool,
     as_json: bool,
 ) -> None:
     """Read conversations that ended or have been idle for 30 minutes, and keep what learning needs of them.
@@ -62,6 +65,9 @@ def capture(
     conversation needs three typed turns; one that was captured before, one new turn.
     """
     context = open_context(ctx)
+    if auto:
+        _auto(context)
+        return
     place = home_folder.absolute() if home_folder else context.env.home
     if place is None:
         raise Refused(
@@ -84,6 +90,17 @@ def capture(
     if not chosen:
         output.say("no host is connected")
         output.say("hint: git mem connect lists them; git mem capture --host HOST reads one all the same")
+
+
+def _auto(context: Context) -> None:
+    if context.env.home is None:
+        return
+    try:
+        capturing.run(context, connected(context), home=context.env.home, variables=context.env.vars)
+    except Busy:
+        return
+    except (MemError, OSError) as error:
+        log.append(context.memory.state, {"event": "capture failed", "error": str(error)[:300]})
 
 
 def connected(context: Context) -> tuple[str, ...]:

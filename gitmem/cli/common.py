@@ -12,22 +12,48 @@ from typing import Any
 import click
 
 from gitmem import config, context
-from gitmem.cli import output
+from gitmem.cli import arguments, output
 from gitmem.config import Env
 from gitmem.context import Context
 from gitmem.errors import MemError, Usage
 from gitmem.git.locate import Memory
 
+# What they do needs nothing to be finished, and they must answer also where something cannot be.
+_LOOKERS = arguments.READERS | {"status", "path", "profile", "off", "check", "doctor", "hooks", "inbox"}
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON; its schema is in schemas/")
 
 
 def open_context(
-    ctx: click.Context, agent: str | None = None, profile: str | None = None, now: str | None = None
+    ctx: click.Context,
+    agent: str | None = None,
+    profile: str | None = None,
+    now: str | None = None,
+    unfinished: str = "finish",
 ) -> Context:
-    """The memory and the caller of this command line."""
-    return context.build(
-        config.from_process(), (ctx.obj or {}).get("repo"), agent, profile, moment(now) if now else None
-    )
+    """The memory and the caller of this command line.
+
+    A forgetting that was killed is finished first, unless the command only looks something up or says `leave`.
+    """
+    repo = (ctx.obj or {}).get("repo")
+    found = context.build(config.from_process(), repo, agent, profile, moment(now) if now else None)
+    if unfinished == "finish" and _begun(found) and _command(ctx) not in _LOOKERS:
+        from gitmem.erasure import accept, erase
+
+        if erase.resume(found) or accept.resume(found):
+            output.say("note: finished a forgetting that was interrupted")
+        return context.build(config.from_process(), repo, agent, profile, found.now)
+    return found
+
+
+def _begun(found: Context) -> bool:
+    return any((found.memory.state / name).exists() for name in ("forget.json", "accepting"))
+
+
+def _command(ctx: click.Context) -> str:
+    while ctx.parent is not None and ctx.parent.parent is not None:
+        ctx = ctx.parent
+    return ctx.info_name or ""
 
 
 def moment(text: str) -> datetime:

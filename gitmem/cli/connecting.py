@@ -19,6 +19,8 @@ from gitmem.hosts.connect import Connected, Disconnected, Found
 from gitmem.hosts.examine import Trial
 from gitmem.hosts.hook import LIMIT_S
 from gitmem.hosts.protocol import Finding
+from gitmem.learn import background
+from gitmem.learn.ways import choose
 from gitmem.model.registry import Profile
 
 _COLUMN = 13
@@ -47,6 +49,12 @@ _TRIGGERS = {
     metavar="SCOPE,...",
     help="What it may read: global, personal, projects, all or project ids",
 )
+@click.option(
+    "--learn/--no-learn",
+    "learn",
+    default=None,
+    help="Learn from ended sessions in the background, or only capture them",
+)
 @click.option("--check", "check_", is_flag=True, help="Find what keeps a connection from working")
 @click.option("--status", is_flag=True, help="Say which hosts are connected, write nothing")
 @click.pass_context
@@ -55,6 +63,7 @@ def connect(
     hosts: tuple[str, ...],
     profile: str | None,
     read: tuple[str, ...],
+    learn: bool | None,
     check_: bool,
     status: bool,
 ) -> int:
@@ -68,13 +77,14 @@ def connect(
     if check_:
         return _check(context, hosts or _connected(context))
     if status or not hosts:
-        if profile or read:
+        if profile or read or learn is not None:
             raise Usage("connect needs the host", ["git mem connect claude-code"])
         return _list(context, hosts or tuple(core.HOSTS))
     core.connectable(hosts)
     rights = [scope.strip() for text in read for scope in text.split(",") if scope.strip()]
     done = [core.connect(context, host, profile, rights) for host in dict.fromkeys(hosts)]
     output.answer("".join(_connected_text(context, one) for one in done) + _after(context, done))
+    _learning(context, learn)
     return 0
 
 
@@ -92,7 +102,7 @@ def disconnect(ctx: click.Context, hosts: tuple[str, ...]) -> None:
     if not env.person:
         raise Refused("disconnecting is for people", ["run it in a terminal of your own"])
     for host in dict.fromkeys(hosts):
-        output.answer(_disconnected_text(core.disconnect(context, env, host), env))
+        output.answer(disconnected_text(core.disconnect(context, env, host), env))
 
 
 @click.command(epilog=examples("git mem hook claude-code < event.json"))
@@ -184,7 +194,7 @@ def _after(context: Context, done: Sequence[Connected]) -> str:
             *costs,
             _line(
                 "reads",
-                "each prompt, to answer it; a log in the memory's .git keeps its beginning and where its session is stored; nothing leaves this computer",
+                "what you typed and what was answered, from sessions that ended or were idle for 30 minutes; nothing leaves this computer until you say yes to learning",
             ),
             _line("keep out", "a folder: git mem off --here    one session: GIT_MEM_OFF=1"),
             _line("see it work", "git mem why, after your next prompt"),
@@ -193,7 +203,40 @@ def _after(context: Context, done: Sequence[Connected]) -> str:
     )
 
 
-def _disconnected_text(one: Disconnected, env: Env) -> str:
+def _learning(context: Context, wanted: bool | None) -> None:
+    """Ask once whether to learn in the background; without a terminal only an option decides."""
+    reader = choose.describe(context)
+    if wanted is None:
+        agreed = background.agreed(context.memory)
+        if agreed is not None:
+            words = f"on: {reader or 'nobody reads yet'}" if agreed else "off"
+            output.answer(
+                _line("learning", f"{words}; git mem connect HOST --{'no-' if agreed else ''}learn")
+            )
+            return
+        if not context.env.terminal or not context.caller.person:
+            output.answer(
+                _line(
+                    "learning", "not yet: git mem connect HOST --learn; until then sessions are only captured"
+                )
+            )
+            return
+        output.say(
+            f"\nLearn from ended sessions in the background? {reader or 'Nobody reads yet; see below.'}"
+        )
+        output.say("Sent are the words you typed and the final answers, secrets masked: git mem help privacy")
+        wanted = click.confirm("learn?", default=False, err=True)
+    context.memory.git.run("config", background.SETTING, "true" if wanted else "false")
+    if not wanted:
+        output.answer(_line("learning", "off: sessions are only captured, on this computer"))
+        return
+    output.answer(_line("learning", f"on: {reader or 'nobody reads yet'}"))
+    if reader is None:
+        for hint in choose.hints():
+            output.say(f"hint: {hint}")
+
+
+def disconnected_text(one: Disconnected, env: Env) -> str:
     if not (one.removed or one.left or one.revoked or one.kept_for_others):
         return _line(one.host, "was not connected, nothing to take out")
     agent = f"; agent `{one.host}` revoked, its cards stay" if one.revoked else ""

@@ -11,6 +11,9 @@ from gitmem.context import Context
 from gitmem.hooks import place
 from gitmem.index import build
 from gitmem.index.catalogue import Catalogue
+from gitmem.learn import background
+from gitmem.learn.standing import standing
+from gitmem.learn.ways import choose
 from gitmem.model import live, when
 from gitmem.recall import log, story, switches
 
@@ -52,6 +55,7 @@ def collect(context: Context) -> dict[str, Any]:
             for one in registry.projects.values()
             if context.caller.reads(one.id)
         ],
+        "learning": learning(context),
         "off": switched_off(context),
     }
 
@@ -101,6 +105,17 @@ def agents(context: Context) -> list[dict[str, Any]]:
         }
         for one in context.agents()
     ]
+
+
+def learning(context: Context) -> dict[str, Any]:
+    found = standing(context.memory.state)
+    return {
+        "agreed": background.agreed(context.memory),
+        "reader": choose.describe(context),
+        "waiting": found.waiting,
+        "last": found.last,
+        "stopped": found.stopped,
+    }
 
 
 def switched_off(context: Context) -> dict[str, Any]:

@@ -87,6 +87,7 @@ def status_text(context: Context, found: dict[str, Any]) -> str:
         ("off" if number == 0 else "", output.aimed(line))
         for number, line in enumerate(off_lines(context, found["off"]))
     )
+    rows.append(("learning", output.aimed(_learning(context, found["learning"]))))
     new = found["new"]
     rows.append(("new", f"{_count(len(new), 'card')} since yesterday" if new else "nothing since yesterday"))
     rows.extend(
@@ -137,6 +138,17 @@ def _index(context: Context, index: dict[str, Any]) -> str:
     if index["embedder"] == "none" and index["wanted"] not in ("none", ""):
         words += f"; the embedder `{index['wanted']}` is not installed"
     return words + (f": {mend}" if mend else "")
+
+
+def _learning(context: Context, found: dict[str, Any]) -> str:
+    wait = f"; {_count(found['waiting'], 'session')} not read yet" if found["waiting"] else ""
+    if not found["agreed"]:
+        return ("off" if found["agreed"] is False else "sessions are only captured, on this computer") + (
+            f"{wait}: git mem learn" if wait else ""
+        )
+    if found["reader"] is None:
+        return f"on, and nobody reads{wait}: git mem doctor"
+    return (f"last run {ago(found['last'], context.now)}" if found["last"] else "on, has not run yet") + wait
 
 
 def _last(agent: dict[str, Any], context: Context) -> str:

@@ -17,8 +17,10 @@ except ImportError:  # Windows
 
 
 @contextmanager
-def held(path: Path, timeout_s: float, what: str) -> Iterator[None]:
+def held(path: Path, timeout_s: float, what: str) -> Iterator[int]:
     """Hold the lock file `path`, waiting at most `timeout_s` seconds (0: do not wait).
+
+    Yields a file descriptor: a child process that is given it holds the lock too, also when we are killed before it ends.
 
     Raises:
         Busy: somebody else held it the whole time.
@@ -31,7 +33,7 @@ def held(path: Path, timeout_s: float, what: str) -> Iterator[None]:
             raise Busy(f"{what} is busy{holder}", ["try again in a moment"])
         os.ftruncate(handle, 0)
         os.write(handle, str(os.getpid()).encode())
-        yield
+        yield handle
     finally:
         os.close(handle)
 

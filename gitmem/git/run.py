@@ -37,8 +37,9 @@ class Git:
         check: bool = True,
         env: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
+        pass_fds: Sequence[int] = (),
     ) -> Result:
-        """Run `git ARGS`.
+        """Run `git ARGS`. `pass_fds`: descriptors that it inherits.
 
         Raises:
             GitFailed: git is not installed, or (with `check`) it exited with another code than 0.
@@ -53,6 +54,7 @@ class Git:
                 stdin=None if input is not None else subprocess.DEVNULL,
                 capture_output=True,
                 timeout=timeout_s,
+                pass_fds=pass_fds,
             )
         except FileNotFoundError as error:
             if not self.cwd.is_dir():

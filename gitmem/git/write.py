@@ -22,7 +22,7 @@ from pathlib import Path
 from shlex import quote
 
 from gitmem.errors import Busy, GitFailed, Refused
-from gitmem.git import lock
+from gitmem.git import lock, objects
 from gitmem.git.deliver import NOTE, note_debts, settle_debts
 from gitmem.git.locate import Memory, refreshed
 from gitmem.git.run import Git, failure
@@ -47,12 +47,19 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Files to add or change (path -> bytes; None deletes), and the commit's message with its trailers."""
+    """Files to add or change (path -> bytes; None deletes), and the commit's message with its trailers.
+
+    Args:
+        merges: a commit that becomes the second parent.
+        approve: called with the commit before the branch moves to it; what it raises keeps the branch where it is.
+    """
 
     files: Mapping[str, bytes | None]
     subject: str
     body: str = ""
     trailers: Sequence[tuple[str, str]] = ()
+    merges: str | None = None
+    approve: Callable[[str], None] | None = None
 
     def message(self) -> str:
         parts = [self.subject]
@@ -88,10 +95,39 @@ def write(
             if draft is None:
                 return None
             commit = _commit(memory, draft, env or {})
+            if draft.approve:
+                draft.approve(commit)
             note_debts(memory, trees, draft.files)
             if _move(memory, commit, draft):
                 return Written(commit, memory.tip, settle_debts(replace(memory, tip=commit), trees))
         raise Busy("the branch moves faster than this could be written", ["try again"])
+
+
+def forward(memory: Memory, commit: str, why: str) -> Written | None:
+    """Move the branch on to a commit that has its tip among its ancestors; None when it stands there, or is past it.
+
+    Raises:
+        Busy, Refused: as `write`; Refused also when the branch is no ancestor of `commit`.
+    """
+    with lock.held(memory.state / "write.lock", LOCK_TIMEOUT_S, "the memory"):
+        for _ in range(5):
+            memory = refreshed(memory)
+            if memory.tip is not None and _leads(memory, commit, memory.tip):
+                return None
+            if memory.tip is not None and not _leads(memory, memory.tip, commit):
+                raise Refused(f"`{memory.branch}` has commits that {commit[:7]} has not")
+            trees = work_trees(memory)
+            settle_debts(memory, trees)
+            for tree in trees:
+                _refuse_mid_operation(tree)
+            note_debts(memory, trees, [one.path for one in objects.changes(memory.git, memory.tip, commit)])
+            if _move(memory, commit, Draft({}, why)):
+                return Written(commit, memory.tip, settle_debts(replace(memory, tip=commit), trees))
+        raise Busy("the branch moves faster than this could be written", ["try again"])
+
+
+def _leads(memory: Memory, older: str, newer: str) -> bool:
+    return memory.git.run("merge-base", "--is-ancestor", older, newer, check=False).code == 0
 
 
 def settle(memory: Memory) -> None:
@@ -155,6 +191,8 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
                 place = tree / path
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(data)
+        if draft.merges:
+            (room / "MERGE_HEAD").write_text(f"{draft.merges}\n")
         message = room / "message"
         message.write_text(draft.message(), encoding="utf-8")
         settings = [*_SPARSE, "-c", "core.commentChar=\x01", *_hooks_from_here(memory)]
@@ -180,10 +218,11 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
     finally:
         shutil.rmtree(tree, ignore_errors=True)
         shutil.rmtree(room / "logs", ignore_errors=True)
-        for name in ("message", "COMMIT_EDITMSG"):
+        for name in ("message", "COMMIT_EDITMSG", *_MERGING):
             (room / name).unlink(missing_ok=True)
 
 
+_MERGING = ("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE")
 _SPARSE = ("-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false")
 
 
@@ -226,7 +265,7 @@ def _furnish(memory: Memory, room: Path) -> None:
     """The private git directory, its HEAD at the parent; a half-made one is made anew."""
     room.mkdir(parents=True, exist_ok=True)
     (room / "commondir").write_text(str(memory.common_dir) + "\n")
-    for name in ("index.lock", "HEAD.lock"):
+    for name in ("index.lock", "HEAD.lock", *_MERGING):
         # ours alone, and we hold the memory's lock: whoever left it is dead
         (room / name).unlink(missing_ok=True)
     shutil.rmtree(room / "refs", ignore_errors=True)

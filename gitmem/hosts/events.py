@@ -132,6 +132,11 @@ def start(
         again=again,
         emit=lambda text, cards: say(text, f"git mem: {_count(cards)} to begin with"),
     )
+    if session != TRIAL_SESSION:
+        from gitmem import autosync
+
+        autosync.start(now.memory, now.env)
+        _learn(now)
 
 
 def forget(now: Context, session: str | None, cleared: bool = False) -> None:
@@ -179,6 +184,14 @@ def end(env: Env, call: Call, *, session: str | None, transcript: Path | None, c
     except OSError:
         fresh.unlink(missing_ok=True)
         raise
+    _learn(now)
+
+
+def _learn(now: Context) -> None:
+    """Read what ended meanwhile, in a process of its own that nobody waits for."""
+    from gitmem.learn import background
+
+    background.start(now.memory, now.env)
 
 
 def queue(state: Path) -> Path:

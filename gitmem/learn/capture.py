@@ -20,9 +20,9 @@ from gitmem.context import Context
 from gitmem.git import lock
 from gitmem.learn import cursor as cursors
 from gitmem.learn import digest as digests
-from gitmem.learn import due, durable, find, injected, notes
+from gitmem.learn import due, durable, find, forgotten, injected, notes
 from gitmem.learn.cursor import Cursor
-from gitmem.learn.turns import USER, Conversation
+from gitmem.learn.turns import USER, Conversation, Turn
 from gitmem.learn.units import Tally, Unit, units
 from gitmem.model import when
 from gitmem.recall import session as sessions
@@ -177,17 +177,23 @@ class _Desk:
         kept = [sessions.load(self._state, name) for name in unit.sessions]
         verdict = due.judge(conversation, cursor, self._signs(unit, any(one.off for one in kept)))
         told = {mark for one in kept for mark in one.injected}
-        new = injected.cleaned(verdict.new, told)
+        new = self._remembered(unit, injected.cleaned(verdict.new, told))
         fate = verdict.fate
         typed = sum(turn.role == USER for turn in new)
         if fate in (due.DUE, due.OPEN) and not typed:
             fate = due.SAME
         outcome = Outcome(unit, fate, verdict.typed, typed if fate in (due.DUE, due.OPEN, due.SHORT) else 0)
         if fate == due.DUE:
-            outcome = self._captured(outcome, cursor, new, injected.cleaned(verdict.context, told))
+            context = self._remembered(unit, injected.cleaned(verdict.context, told))
+            outcome = self._captured(outcome, cursor, new, context)
         elif fate in _SETTLED and not self._dry_run:
             self._passed_over(outcome, cursor)
         return outcome
+
+    def _remembered(self, unit: Unit, turns: Sequence[Turn]) -> tuple[Turn, ...]:
+        """The turns without those that were forgotten."""
+        tombstones = self._context.registry.tombstones
+        return forgotten.kept(turns, unit.conversation.host, unit.sessions, tombstones)
 
     def _signs(self, unit: Unit, off: bool) -> due.Signs:
         conversation = unit.conversation
@@ -218,6 +224,8 @@ class _Desk:
         made = replace(outcome, project=project, waits=waits, part=part)
         if self._dry_run:
             return made
+        gone = [turn for turn in conversation.turns if not self._remembered(unit, (turn,))]
+        conversation = replace(conversation, title=forgotten.title(conversation.title, gone))
         digest = digests.make(
             conversation, unit.sessions, context, new,
             part=part, project=project, waits=waits, now=self._context.now,

@@ -16,7 +16,10 @@ _STRENGTH = {"user": USER, "document": DOCUMENT, "assistant": ASSISTANT, "tool":
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What liveness and ranking need to know of a valid card. `strength`: 0 (unquoted) to 6 (the user's words)."""
+    """What liveness and ranking need to know of a valid card.
+
+    `strength`: 0 (unquoted) to 6 (the user's words); `said_at`: since when it holds, else when it was written.
+    """
 
     id: str
     scope: str

@@ -115,6 +115,53 @@ class Memory:
     learn: dict[str, Any] = field(default_factory=dict)
 
 
+# A hash of less than this says little of a text and would meet honest ones ("yes, do that").
+MIN_HASHED_UNITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstones:
+    """What was forgotten, without a word of it (`registry/forgotten.yaml`).
+
+    Args:
+        cards: ids. An edge to one is right: it counts as present and dead.
+        turns: (host, session, turn) of what was said.
+        keys: under each, 64 hexadecimal digits, `hashes` may have been made. Devices that forget apart have each
+            their own, and a merge is the union of all lists.
+        hashes: HMAC-SHA-256 of folded texts: conclusions, other wordings, quotes, whole turns.
+    """
+
+    cards: frozenset[str] = frozenset()
+    turns: frozenset[tuple[str, str, int]] = frozenset()
+    keys: tuple[str, ...] = ()
+    hashes: frozenset[str] = frozenset()
+
+    def __or__(self, other: Tombstones) -> Tombstones:
+        return Tombstones(
+            self.cards | other.cards,
+            self.turns | other.turns,
+            tuple(dict.fromkeys((*self.keys, *other.keys))),
+            self.hashes | other.hashes,
+        )
+
+    def knows(self, text: str) -> bool:
+        """Whether this very text, up to the fold of quotes, was forgotten."""
+        return bool(self.hashes) and any(keyed_hash(key, text) in self.hashes for key in self.keys)
+
+
+def keyed_hash(key: str, text: str) -> str | None:
+    """The hash of a text under a key of 64 hexadecimal digits; None for a text too short to have one."""
+    from gitmem.model import fold
+
+    if fold.units(text) < MIN_HASHED_UNITS:
+        return None
+    # late: only who writes or captures has something to compare, and OpenSSL takes milliseconds to load
+    import hmac
+
+    folded = fold.fold(text.strip()).text.encode("utf-8", "surrogatepass")
+    return hmac.new(bytes.fromhex(key), folded, "sha256").hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class Registry:
     """All registry files of one commit. `known_authors` also holds agents of the past."""
@@ -124,8 +171,13 @@ class Registry:
     profiles: dict[str, Profile]
     agents: dict[str, Agent]
     types: dict[str, TypeRule]
-    forgotten: frozenset[str] = frozenset()
+    tombstones: Tombstones = Tombstones()
     known_authors: frozenset[str] = frozenset()
+
+    @property
+    def forgotten(self) -> frozenset[str]:
+        """Ids of cards that count as present and dead."""
+        return self.tombstones.cards
 
     def archived(self, scope: str) -> bool:
         project = self.projects.get(scope)
@@ -216,6 +268,16 @@ def build(files: dict[str, Any], known_authors: frozenset[str] = frozenset()) ->
         profiles=profiles,
         agents=agents,
         types=types,
-        forgotten=frozenset(files.get("forgotten", {}).get("cards", ())),
+        tombstones=tombstones(files.get("forgotten", {})),
         known_authors=known_authors,
+    )
+
+
+def tombstones(entry: dict[str, Any]) -> Tombstones:
+    """The typed content of `registry/forgotten.yaml` as a value."""
+    return Tombstones(
+        frozenset(entry.get("cards", ())),
+        frozenset((turn["host"], turn["session"], turn["turn"]) for turn in entry.get("turns", ())),
+        tuple(entry.get("keys", ())),
+        frozenset(entry.get("hashes", ())),
     )

@@ -115,6 +115,15 @@ def source_path(source: Source, name: str) -> str:
     return f"sources/{source.scope}/{source.host}/{source.started[:4]}/{source.started[5:7]}/{name}.md"
 
 
+def told_in(path: str, source: Source) -> tuple[str, str]:
+    """(host, name) by which a turn of this source is known for good, together with its number.
+
+    A statement is no part of the session that it names: it counts its own turns, so its file's name stands for it.
+    """
+    name = path.rsplit("/", 1)[-1].removesuffix(".md")
+    return source.host, name if source.kind == "statement" else source.session
+
+
 def part_of(path: str) -> str:
     """The path without `-p2`, `-p3`, …: what several parts of one session or import have in common."""
     return _PART.sub("", path.removesuffix(".md"))

@@ -38,6 +38,7 @@ LINES: list[tuple[str, tuple[str, ...]]] = [
     ("check", ("check", "--staged")),
     ("import", ("import",)),
     ("capture", ("capture", "--dry-run")),
+    ("forget", ("forget", "tmh3", "--dry-run")),
 ]
 
 

@@ -40,6 +40,7 @@ def test_status_says_which_memory_and_how_it_stands(demo_memory, run, home):
         "          codex        working   never asked on this computer\n"
         "          pi           working   revoked\n"
         "projects  thesis, dashboard; archived atlas\n"
+        "learning  sessions are only captured, on this computer\n"
         "new       1 card since yesterday\n"
         f"          {card[:7]}  dashboard   Use pnpm 10 here\n"
     )

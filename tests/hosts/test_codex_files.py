@@ -295,7 +295,7 @@ def test_connect_says_what_was_written_and_what_is_left_to_the_person(
     assert lines[at + 1] == "  wrote      ~/.codex/hooks.json (3 hooks), ~/.codex/AGENTS.md (6 marked lines)"
     assert lines[at + 2].startswith("  tried      a sample prompt through the real hook: answered, ")
     assert lines[at + 3] == "  you        once, in Codex: /hooks, then trust `git mem hook codex`"
-    assert lines[-1] == "leave        git mem disconnect claude-code codex"
+    assert lines[-2] == "leave        git mem disconnect claude-code codex"
 
 
 def test_a_pair_through_the_command_line_leaves_every_byte_and_folder(

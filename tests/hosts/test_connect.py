@@ -49,9 +49,16 @@ def test_connect_says_what_was_written_what_it_costs_and_how_to_leave(
     assert lines[0] == "claude-code  profile `working`: first turn, change of project, or “as I usually do”"
     assert lines[1] == "  wrote      ~/.claude/settings.json (3 hooks), ~/.claude/skills/git-mem/SKILL.md"
     assert lines[2].startswith("  tried      a sample prompt through the real hook: answered, ")
-    assert [line[:13].strip() for line in lines[3:]] == ["costs", "reads", "keep out", "see it work", "leave"]
+    assert [line[:13].strip() for line in lines[3:]] == [
+        "costs",
+        "reads",
+        "keep out",
+        "see it work",
+        "leave",
+        "learning",
+    ]
     assert "600 bytes on a prompt it answers" in lines[3]
-    assert lines[-1] == "leave        git mem disconnect claude-code"
+    assert lines[-2] == "leave        git mem disconnect claude-code"
 
 
 def test_connect_says_that_the_host_has_no_folder_yet(demo_memory, home, command, run) -> None:
