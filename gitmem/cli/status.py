@@ -121,7 +121,8 @@ def _count(number: int, what: str) -> str:
 def _hooks(hooks: list[dict[str, Any]]) -> str:
     bad = [one for one in hooks if not one["ok"]]
     if not bad:
-        return "commit hooks are in"
+        strict = any(one["name"] == "reference-transaction" for one in hooks)
+        return "commit hooks are in" + (", strict: every move of the branch is judged" if strict else "")
     if len(bad) == len(hooks) and all(one["state"] == "missing" for one in bad):
         return "commit hooks are missing: git mem hooks install"
     return "; ".join(f"{one['name']} {one['state']}" for one in bad) + ": git mem hooks status"

@@ -322,6 +322,7 @@ def test_an_earlier_hook_still_runs_and_comes_back(memory):
 
 def test_strict_stays_until_the_hooks_are_taken_out(strict, run, memory):
     hook = memory.common_dir / "hooks/reference-transaction"
+    assert "strict" in run("status").out
     hook.unlink()
     assert run("hooks", "status").code == 1
     assert "reference-transaction" in run("doctor").out
