@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from gitmem.cli import output
 from gitmem.cli.common import home
 from gitmem.context import Context
+from gitmem.identity import Caller
 from gitmem.learn import rules
 from gitmem.learn.plan import Step
 from gitmem.learn.run import Result
@@ -71,6 +73,24 @@ def text(context: Context, result: Result, cap: float | None) -> str:
     if not (head or cards or tail):
         return "nothing new\n"
     return _aligned(head, cards, tail)
+
+
+def for_caller(caller: Caller, result: Result) -> Result:
+    """What an agent may hear of a run: what it read by other scopes' words stays between the learner and the person."""
+    if caller.person:
+        return result
+
+    def heard(held: Any, one: Any) -> bool:
+        return caller.reads(one.scope or held.digest.project or "personal")
+
+    return replace(
+        result,
+        steps=[step for step in result.steps if caller.reads(step.scope)],
+        dropped=[pair for pair in result.dropped if heard(*pair)],
+        unmatched=[pair for pair in result.unmatched if heard(*pair)],
+        # folders of no project: nobody has said yet who may read what was said there
+        waiting=result.waiting if caller.reads("personal") else {},
+    )
 
 
 def _aligned(*blocks: list[tuple[str, ...]]) -> str:

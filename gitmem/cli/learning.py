@@ -146,6 +146,7 @@ def _agreed(context: Context, orders: list[Any], yes: bool) -> bool:
 def _told(
     context: Context, result: run.Result, as_json: bool, max_usd: float | None = None, answered: bool = False
 ) -> int:
+    result = learned.for_caller(context.caller, result)
     if as_json:
         output.as_json(learned.as_dict(result))
     else:

@@ -142,10 +142,12 @@ LINES: dict[str, list[tuple[str, ...]]] = {
     "index": [("--status",), ("--rebuild",)],
     "hook": [("codex",), ("claude-code",), ("hermes",), ("pi",)],
     "hooks": [("status",), ("status", "--json"), ("install",), ("uninstall",)],
-    "forget": [(_ID, "--yes"), (_ID,)],
     "inbox": [("--dropped",), ("--json",)],
-    "consolidate": [("--dry-run",)],
-    "sync": [()],
+    "consolidate": [("--dry-run",), ("--scope", CLOSED), ("--apply",)],
+    "sync": [("--fetch-only",)],
+    "learn": [("--dry-run",), ("--delegate", "orders"), ("--every", "6h")],
+    "forget": [(_ID, "--yes"), (_ID, "--dry-run"), (_ID, "--dry-run", "--json")],
+    "uninstall": [("--yes",)],
 }  # fmt: skip
 # `demo` shows an invented memory of its own, and `init`, `clone` and `uninstall` speak of folders, not of cards.
 INPUT = {"hook": [_EVENT, _START]}
@@ -187,6 +189,26 @@ def test_a_host_without_identity_reads_nothing_personal_in_any_command(walled, r
                 done = run(name, *args, input=given, process=name == "hook")
                 leaks.extend((name, line, token) for token in re.findall(r"zqpers\w+", done.out + done.err))
     assert leaks == []
+
+
+def test_an_agent_that_starts_a_run_of_learning_hears_of_its_own_scopes(walled, run):
+    from types import SimpleNamespace as Some
+
+    from gitmem import config, context
+    from gitmem.cli import learned
+    from gitmem.learn.run import Result
+
+    caller = context.build(config.from_process()).caller
+    held = Some(digest=Some(project=""))
+    mine, closed = (Some(scope=one, conclusion=f"zq{one}") for one in ("meadow", CLOSED))
+    result = Result(
+        steps=[mine, closed],  # type: ignore[list-item]
+        dropped=[(held, mine), (held, closed), (held, Some(scope=""))],  # type: ignore[list-item]
+        unmatched=[(Some(digest=Some(project=CLOSED)), Some(scope=""))],  # type: ignore[list-item]
+        waiting={"/home/me/zqfolder": 2},
+    )
+    told = learned.for_caller(caller, result)
+    assert (told.steps, told.dropped, told.unmatched, told.waiting) == ([mine], [(held, mine)], [], {})
 
 
 def test_a_wrong_token_opens_nothing(walled, run, monkeypatch):

@@ -286,7 +286,7 @@ def test_what_came_in_round_the_hooks_is_met_by_ci_server_and_recall(memory, hub
     assert hand.run("push", "-q", "hub", "main").returncode != 0
     done = hand.run("push", "-q", "--no-verify", "hub", "main")
     assert done.returncode != 0 and f"{BAD}:1: SCHEMA" in done.stderr
-    # a merge began to index in the background
+    # after a merge it is built in the background; here it is waited for
     assert run("index").code == 0
     recalled = run("recall", "what is there to say about good")
     assert "About good" in recalled.out and "no card at all" not in recalled.out
