@@ -118,7 +118,7 @@ def _read(context: Context, most: int | None, max_usd: float | None, yes: bool, 
         output.say("nothing was read")
         return 1
     try:
-        result = run.through(context, way, most=most, progress=output.progress())
+        result = run.through(context, way, most=most, progress=output.progress(), at_once=True)
     except KeyboardInterrupt:
         output.say("stopped; what was answered is kept: git mem learn goes on")
         return 130
@@ -293,7 +293,9 @@ def _stage(ctx: click.Context, stages: tuple[str, ...], most: int | None, as_jso
     if way is None:
         raise Refused("nobody reads", choose.hints())
     return _told(
-        context, run.through(context, way, stages=stages, most=most, progress=output.progress()), as_json
+        context,
+        run.through(context, way, stages=stages, most=most, progress=output.progress(), at_once=True),
+        as_json,
     )
 
 

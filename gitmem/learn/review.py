@@ -166,7 +166,7 @@ def _rejected(one: Candidate, entry: Mapping[str, Any]) -> None:
     kind = unwanted.KINDS.get(entry["kind"], "rejected")
     one.drop(kind, " ".join(entry["reason"].split())[:200])
     if one.action == FORGET:
-        one.fate = UNMATCHED
+        one.fate, one.kind = UNMATCHED, "nothing matched"
 
 
 def _targets(

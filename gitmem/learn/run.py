@@ -75,13 +75,14 @@ def desk(context: Context) -> Iterator[Desk]:
 
 def through(
     context: Context, way: Way | None, *, stages: Sequence[str] = ("distil", "review", "append"),
-    most: int | None = None, progress: Progress | None = None,
+    most: int | None = None, progress: Progress | None = None, at_once: bool = False,
 ) -> Result:  # fmt: skip
     """Ask a model everything that is open, and commit what comes of it.
 
     Args:
         way: None: nobody is asked, only what is judged already is committed.
         most: at most so many orders.
+        at_once: also what failed a moment ago, as a person who mended something wants it; else after its pause.
 
     Raises:
         Busy: another run is at work, or the memory is.
@@ -89,18 +90,24 @@ def through(
     with desk(context) as table:
         result, before = _begun(table)
         if way is not None:
-            _ask(table, way, result, stages, most, progress)
+            _ask(table, way, result, stages, most, progress, at_once)
         _finish(table, result, before, "append" in stages)
         return result
 
 
 def _ask(
-    table: Desk, way: Way, result: Result, stages: Sequence[str], most: int | None, progress: Progress | None
+    table: Desk,
+    way: Way,
+    result: Result,
+    stages: Sequence[str],
+    most: int | None,
+    progress: Progress | None,
+    at_once: bool,
 ) -> None:
     misses = done = 0
     tried: set[str] = set()
     while most is None or done < most:
-        order, left = _next(table, stages, tried)
+        order, left = _next(table, stages, tried, at_once)
         if order is None:
             return
         tried.add(order.id)
@@ -130,10 +137,10 @@ def _ask(
         _taken(table, order, reply.text, way.name, result)
 
 
-def _next(table: Desk, stages: Sequence[str], tried: set[str]) -> tuple[Order | None, int]:
+def _next(table: Desk, stages: Sequence[str], tried: set[str], at_once: bool) -> tuple[Order | None, int]:
     """The next question: conversations first, the oldest before the others, then the facts they gave."""
     if "distil" in stages:
-        pieces = [piece.order for piece in table.pieces() if piece.order.id not in tried]
+        pieces = [piece.order for piece in table.pieces(rested=not at_once) if piece.order.id not in tried]
         if pieces:
             return pieces[0], len(pieces)
     if "review" in stages:

@@ -199,6 +199,10 @@ def test_a_program_that_fails_leaves_everything_for_later_and_says_so(reads, run
     out = run("learn").out
     assert "later" in out and "exit code 7" in out
     assert "exit code 7" in run("inbox").out
+    # who mended it and asks again does not wait for the pause
+    reads()
+    assert run("learn").code == 0
+    assert words(run) == ["Run migrations with `make db`"]
 
 
 def waits_for(what, limit: float = 60.0) -> bool:
