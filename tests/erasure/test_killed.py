@@ -153,3 +153,9 @@ def test_a_clone_killed_while_it_accepts_keeps_its_cards(home, root, server, oth
         clean(other)
         git(other, "push", "-q", "origin", "main")
         git(root, "pull", "-q", "--ff-only", "origin", "main")
+
+
+def test_doctor_tells_of_a_forgetting_that_was_interrupted(memory, run):
+    (memory.state / "forget.json").write_text("{}")
+    out = run("doctor").out
+    assert "was interrupted and is not finished" in out and "git mem forget --continue" in out
