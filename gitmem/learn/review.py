@@ -18,13 +18,16 @@ from gitmem.learn.distil import fenced
 from gitmem.learn.order import Order
 from gitmem.learn.rules import Against
 from gitmem.learn.similar import Known, Shelf
+from gitmem.learn.turns import TOOL, USER, Turn
 from gitmem.learn.work import Work
 from gitmem.model import fold
 from gitmem.model import schema as schemas
+from gitmem.model.layers import shorten
 
 # Candidates of one order.
 BATCH = 8
 _AROUND_CHARS = 500
+_BESIDE_BYTES = 240
 MAX_TRIES = 3
 
 
@@ -85,10 +88,24 @@ def _told(place: int, one: Candidate, digest: Digest, near: Sequence[int]) -> st
         lines += [f"detail: {' '.join(one.detail.split())}"] if one.detail else []
     who = "the person" if one.role == "user" else "the agent"
     lines.append(f"words of {who}, {one.at[:10]}, to {digest.host}: “{' '.join(one.quote.split())}”")
-    if turn is not None and (around := _around(turn.text, one.quote)):
-        lines.append(f"around them: {around}")
+    if turn is not None:
+        lines += [f"around them: {around}"] if (around := _around(turn.text, one.quote)) else []
+        before, after = _beside(digest, turn)
+        lines += [f"said before: {_brief(before)}"] if before else []
+        lines += [f"said next: {_brief(after)}"] if after else []
     lines.append(f"cards like it: {', '.join(map(str, near)) or 'none'}")
     return "\n".join(lines)
+
+
+def _beside(digest: Digest, turn: Turn) -> tuple[Turn | None, Turn | None]:
+    """What was said before a turn, by whom ever, and what the person said next: what a word stands for, and whether it was settled."""
+    told = [one for one in (*digest.context, *digest.turns) if one.role != TOOL]
+    at = told.index(turn)
+    return (told[at - 1] if at else None), next((one for one in told[at + 1 :] if one.role == USER), None)
+
+
+def _brief(turn: Turn) -> str:
+    return f"({turn.role}) {shorten(' '.join(turn.text.split()), _BESIDE_BYTES)}"
 
 
 def _around(text: str, quote: str) -> str:

@@ -297,3 +297,12 @@ def test_the_same_words_from_two_sessions_of_a_batch_are_one_card_and_a_confirma
     result = learned(Reader(Fact(TEAL, "未验证的条目标成青色")))
     assert [step.action for step in result.steps] == ["promote", "merge"]
     sound()
+
+
+def test_review_shows_what_was_said_before_and_next(learned, shop, home):
+    Claude().talk("what does the export page show", TEAL, "yes, let's do that").put(home)
+    reader = Reader(COLOURS[1])
+    learned(reader)
+    asked = next(one.content for one in reader.orders if one.kind == "review")
+    assert "said before: (assistant) Done: what does the export page show" in asked
+    assert "said next: (user) yes, let's do that" in asked
