@@ -58,6 +58,7 @@ ASKED_USD = 0.10
 @click.option(
     "--auto", is_flag=True, help="As hooks and timers call it: silent, only after a yes to learning"
 )
+@click.option("--again", is_flag=True, help="Ask once more about conversations that were given up")
 @click.option("--yes", is_flag=True, help="Do not ask before spending")
 @json_option
 @click.pass_context
@@ -73,6 +74,7 @@ def learn(
     answer: Path | None,
     every: str | None,
     auto: bool,
+    again: bool,
     yes: bool,
     as_json: bool,
 ) -> int:
@@ -94,6 +96,8 @@ def learn(
         return _auto(context)
     if answer:
         return _told(context, run.take_in(context, by_hand.read(answer)), as_json, answered=True)
+    if again:
+        output.say(f"{_count(run.ask_again(context), 'conversation')} that had been given up")
     report = captured(context, hosts, since, home_folder, dry_run=dry_run)
     if not (hosts or home_folder or connected(context)):
         output.say("note: no host is connected; git mem connect lists them")
@@ -158,10 +162,13 @@ def _told(
         )
     if answered and not as_json and result.later:
         output.say("hint: git mem learn --delegate DIR writes the next questions")
+    if result.failed and not as_json:
+        output.say("hint: once that is mended, git mem learn asks again at once")
     if result.written:
         note_branch(context)
         _index(context)
-    return 0
+    # something was asked, and no answer could be used
+    return 1 if result.failed and result.failed >= result.asked else 0
 
 
 def _index(context: Context) -> None:
@@ -201,7 +208,10 @@ def _delegate(context: Context, folder: Path, most: int | None, as_json: bool) -
 
 
 def _would(context: Context, report: Report, as_json: bool) -> int:
-    orders = run.hand_out(context)
+    # what is not captured yet is asked about as it stands
+    orders = run.hand_out(context) + [
+        order for one in report.of(DUE) for order in run.asked_about(context, one)
+    ]
     due = len(report.of(DUE))
     usd = choose.estimate(context, orders)
     reader = choose.describe(context)

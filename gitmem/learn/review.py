@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from gitmem.learn.rules import Against
 from gitmem.learn.similar import Known, Shelf
 from gitmem.learn.turns import TOOL, USER, Turn
 from gitmem.learn.work import Work
-from gitmem.model import fold
+from gitmem.model import fold, when
 from gitmem.model import schema as schemas
 from gitmem.model.layers import shorten
 
@@ -130,7 +131,9 @@ def _said_by(known: Known) -> str:
     )
 
 
-def judge(answer: Mapping[str, Any], asked: Batch, candidates: Sequence[Candidate], take) -> None:  # type: ignore[no-untyped-def]
+def judge(
+    answer: Mapping[str, Any], asked: Batch, candidates: Sequence[Candidate], take, now: datetime
+) -> None:  # type: ignore[no-untyped-def]
     """Go through the verdicts in the order of the candidates.
 
     Args:
@@ -153,7 +156,7 @@ def judge(answer: Mapping[str, Any], asked: Batch, candidates: Sequence[Candidat
             continue
         found = said.get(number, [])
         if len({(entry["verdict"], tuple(entry["cards"])) for entry in found}) != 1:
-            _unclear(one, "no verdict" if not found else "two verdicts")
+            unclear(one, "no verdict" if not found else "two verdicts", now)
             continue
         entry = found[0]
         if entry["verdict"] == rules.REJECT or (
@@ -172,9 +175,14 @@ def judge(answer: Mapping[str, Any], asked: Batch, candidates: Sequence[Candidat
         fresh[number] = take(row, one, decision)
 
 
-def _unclear(one: Candidate, why: str) -> None:
-    """It is asked about again, a few times."""
+def unclear(one: Candidate, why: str, now: datetime) -> None:
+    """It is asked about again, a few times; what comes within a pause after the last try is no further one."""
+    one.extra["waits"] = why
+    until = one.extra.get("counted_until")
+    if until and when.parse(until) > now:
+        return
     one.tries += 1
+    one.extra["counted_until"] = when.stamp(now + work.pause(one.tries))
     if one.tries >= MAX_TRIES:
         one.drop("no verdict", f"{why}, {one.tries} times")
 
