@@ -8,13 +8,15 @@ from typing import Any
 import click
 
 from gitmem import autosync, config, detach
+from gitmem.authoring.commit import cards_now
 from gitmem.cli import output
 from gitmem.cli.common import examples, home, json_option, open_context
 from gitmem.cli.setup import hook_notes
 from gitmem.context import Context
 from gitmem.errors import Busy, MemError, Usage
+from gitmem.git.locate import refreshed
 from gitmem.hooks.place import install_into
-from gitmem.model import ids
+from gitmem.model import ids, live
 from gitmem.recall import log
 from gitmem.sharing import clone as cloning
 from gitmem.sharing import sync as core
@@ -66,21 +68,48 @@ def sync(
         from gitmem.cli.forgetting import accept_rewrite as accept
         from gitmem.sharing import remote as remotes
 
-        accept(context, remotes.name_of(context.memory, remote))
+        name = remotes.name_of(context.memory, remote)
+        accept(context, name)
+        core.note(context, Report(name))
         return 0
     try:
         report = core.sync(context, remote, push=not fetch_only)
     except MemError as error:
         if not isinstance(error, Busy):
-            core.note_failure(context, error.message)
+            core.note_failure(context, error)
         raise
     if as_json:
         output.as_json(as_dict(report))
     else:
         output.answer(text(context, report))
     if report.taken:
+        if not as_json:
+            _forks(context, report)
         detach.index(context.memory.root, context.memory.git.env)
     return 1 if report.refused else 0
+
+
+def _forks(context: Context, report: Report) -> None:
+    """Say so when both sides replaced the same card: recall says one of the two, and a person may want the other."""
+    now = context.with_memory(refreshed(context.memory))
+    catalogue = cards_now(now)
+    try:
+        for card in report.cards:
+            for root in live.roots(catalogue, card):
+                ends = [
+                    one
+                    for one in live.chain(catalogue, root)
+                    if live.status(catalogue, one, now.registry, now.now).live
+                ]
+                if len(ends) > 1 and any(
+                    live.fork_losers(catalogue, one, now.registry, now.now) for one in ends
+                ):
+                    named = " ".join(map(ids.short, ends))
+                    output.say(f"note: both sides replaced `{ids.short(root)}`: {named}; one of them is said")
+                    output.say(f'hint: git mem supersede {named} "what holds now"')
+                    return
+    finally:
+        catalogue.close()
 
 
 def _auto(context: Context) -> int:
@@ -96,9 +125,8 @@ def _auto(context: Context) -> int:
     except Busy:
         return 0
     except (MemError, OSError) as error:
-        why = error.message if isinstance(error, MemError) else str(error)
-        core.note_failure(context, why)
-        entry = {"event": "sync failed", "error": why}
+        core.note_failure(context, error)
+        entry = {"event": "sync failed", "error": str(error)}
     log.append(context.memory.state, entry)
     return 0
 

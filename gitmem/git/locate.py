@@ -12,6 +12,8 @@ from gitmem.errors import GitFailed, NoMemory
 from gitmem.git.run import Git, clean
 
 MARK = "registry/memory.yaml"
+# Where a remote's branch stood when it was last synced with, a ref a remote.
+SEEN = "refs/git-mem/seen/"
 STATE = "git-mem"
 CREATE = "git mem init"
 # So many branches are looked at for a memory whose branch was renamed.

@@ -41,7 +41,7 @@ def clone(env: Env, url: str, place: Path, branch: str | None = None) -> Cloned:
         done = git.run(*args, check=False, env={} if env.terminal else {"GIT_ASKPASS": "true"})
         if done.code != 0:
             raise failure(["clone"], done.err, done.code)
-        return _settled(env, url, place)
+        return _settled(env, url, place, branch)
     except BaseException:
         shutil.rmtree(place, ignore_errors=True)
         if there:
@@ -49,9 +49,25 @@ def clone(env: Env, url: str, place: Path, branch: str | None = None) -> Cloned:
         raise
 
 
-def _settled(env: Env, url: str, place: Path) -> Cloned:
+def _settled(env: Env, url: str, place: Path, wanted: str | None) -> Cloned:
     git = clean(place, env.vars)
+    holding = [
+        name.removeprefix("refs/remotes/origin/")
+        for name in git.lines("for-each-ref", "--format=%(refname)", "refs/remotes/origin/")
+        if not name.endswith("/HEAD")
+        and git.run("cat-file", "-e", f"{name}:{locate.MARK}", check=False).code == 0
+    ]
     head = git.run("symbolic-ref", "-q", "--short", "HEAD", check=False).text()
+    if not wanted and head not in holding and len(holding) == 1:
+        # a bare repository points at a branch of its own default until somebody tells it otherwise
+        head = holding[0]
+        git.run("checkout", "-q", "-B", head, f"origin/{head}")
+    if head not in holding and holding:
+        raise Refused(
+            f"`{head}` of `{url}` is no memory, and nothing was kept; {', '.join(f'`{one}`' for one in holding)} "
+            + ("is one" if len(holding) == 1 else "are"),
+            [f"git mem clone --branch {holding[0]} {url}"],
+        )
     if git.run("cat-file", "-e", f"HEAD:{locate.MARK}", check=False).code != 0:
         raise Refused(
             f"`{url}` is no memory: there is no {locate.MARK} on `{head or 'its branch'}`, nothing was kept",

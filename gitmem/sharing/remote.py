@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from gitmem.errors import GitFailed, Refused
-from gitmem.git.locate import Memory
+from gitmem.git.locate import SEEN, Memory
 from gitmem.git.run import failure
 
 TIMEOUT_S = 120.0
-# Where the remote's branch stood when we last saw it: a branch that no longer leads there was rewritten.
-SEEN = "refs/git-mem/seen/"
 RESCUE = "refs/git-mem/rescue/"
 _OFFLINE = re.compile(
     r"could not resolve|unable to access|connection (refused|timed out|reset|closed)|network is unreachable|no route to host|"
@@ -77,6 +76,8 @@ def fetch(memory: Memory, remote: str, env: dict[str, str]) -> str | None:
     if done[0] != 0:
         if "couldn't find remote ref" in done[1].casefold():
             return None
+        if (place := _missing(memory, remote)) is not None:
+            raise Offline(f"there is no `{place}` now")
         raise _problem("fetch", done)
     return memory.git.run("rev-parse", "--verify", f"{into}^{{commit}}").text()
 
@@ -143,6 +144,13 @@ def _run(memory: Memory, env: dict[str, str], *args: str) -> tuple[int, str]:
     except GitFailed as late:
         return 128, late.message
     return done.code, (done.err + b"\n" + done.out).decode("utf-8", "replace")
+
+
+def _missing(memory: Memory, remote: str) -> Path | None:
+    """The folder of a remote on this computer, or on a stick, that is not there."""
+    url = memory.git.run("remote", "get-url", remote, check=False).text().removeprefix("file://")
+    place = Path(url)
+    return place if place.is_absolute() and not place.exists() else None
 
 
 def _problem(what: str, done: tuple[int, str]) -> Exception:

@@ -13,7 +13,7 @@ from gitmem.authoring.commit import subject
 from gitmem.checks.problem import APPEND_ONLY, SCOPE, Problem
 from gitmem.context import Context
 from gitmem.erasure import remains
-from gitmem.errors import Refused
+from gitmem.errors import MemError, Refused
 from gitmem.git import lock, objects, write
 from gitmem.git.locate import MARK, Memory, refreshed
 from gitmem.git.write import Draft
@@ -24,6 +24,7 @@ from gitmem.sharing import merge, registry_merge, remote
 from gitmem.sharing.remote import Offline
 
 ATTEMPTS = 6
+_TOLD = ("cards", "registry", "briefs")
 
 
 @dataclass(slots=True)
@@ -69,7 +70,7 @@ def sync(context: Context, wanted: str | None = None, *, push: bool = True) -> R
             _attempts(context, report, push)
         except Offline as none:
             report.offline = str(none)
-        _note(context, report)
+        note(context, report)
         return report
 
 
@@ -109,14 +110,8 @@ def _take(context: Context, theirs: str, report: Report) -> None:
     ours = str(memory.tip)
     _is_memory(memory, report.remote, theirs)
     if remains.still_there(memory, theirs, context.registry.forgotten):
-        raise Stopped(
-            f"`{report.remote}` still holds what was forgotten here, nothing changed",
-            [
-                "it needs this history: " + remains.push_command(memory, report.remote, theirs),
-                "git mem help privacy",
-            ],
-        )
-    _not_rewritten(memory, report.remote, theirs)
+        raise _holds_forgotten(context, report.remote, theirs)
+    _not_rewritten(context, report.remote, theirs)
     base = memory.git.run("merge-base", ours, theirs, check=False).text()
     if not base:
         raise Stopped(
@@ -151,21 +146,57 @@ def _is_memory(memory: Memory, name: str, theirs: str) -> None:
         )
 
 
-def _not_rewritten(memory: Memory, name: str, theirs: str) -> None:
+def _holds_forgotten(context: Context, name: str, theirs: str) -> Stopped:
+    """The way to bring a remote the history without the words; never over what others gave it meanwhile."""
+    memory = context.memory
+    ids = " ".join(sorted(one for one in _cards(memory, theirs) if one in context.registry.forgotten)[:3])
+    server = f"where git mem judges what is pushed, on that server: git mem --repo REPOSITORY forget {ids} --server --yes"
+    if _gave_more(context, theirs):
+        hints = [
+            "others gave it more meanwhile; take that, without the words: git mem sync --accept-rewrite",
+            "it then prints the push that this remote needs",
+        ]
+    else:
+        hints = ["it needs this history: " + remains.push_command(memory, name, theirs)]
+    return Stopped(f"`{name}` still holds what was forgotten here, nothing changed", [*hints, server])
+
+
+def _cards(memory: Memory, commit: str) -> set[str]:
+    return {card for one in objects.entries(memory.git, commit, "cards") if (card := id_of_path(one.path))}
+
+
+def _gave_more(context: Context, theirs: str) -> bool:
+    """Whether a commit holds a card, a setting or a brief that never stood in our history, but for what was forgotten."""
+    memory = context.memory
+    log = memory.git.run(
+        "log", "--format=", "--raw", "--no-abbrev", "--no-renames", "-m", memory.ref, "--", *_TOLD
+    ).text()
+    known = {(line.split("\t", 1)[1], line.split()[3]) for line in log.split("\n") if line.startswith(":")}
+    return any(
+        (one.path, one.oid) not in known and id_of_path(one.path) not in context.registry.forgotten
+        for one in objects.entries(memory.git, theirs, *_TOLD)
+    )
+
+
+def _not_rewritten(context: Context, name: str, theirs: str) -> None:
     """Refuse a branch that no longer leads to where it stood; what it had is kept."""
-    git = memory.git
+    memory, git = context.memory, context.memory.git
     seen = remote.seen(memory, name)
     if seen is None or git.run("merge-base", "--is-ancestor", seen, theirs, check=False).code == 0:
         return
     if git.run("cat-file", "-e", f"{seen}^{{commit}}", check=False).code != 0:
         return
     kept = remote.keep_rescue(memory, name, seen)
+    accept = "take it, with this device's own cards on top: git mem sync --accept-rewrite"
+    if judge.forgotten_at(git, theirs).cards - context.registry.forgotten:
+        raise Stopped(f"another device forgot something and rewrote `{name}`, nothing changed", [accept])
+    lease = quote(f"--force-with-lease={memory.branch}:{theirs}")
     raise Stopped(
         f"`{name}` was rewritten since the last sync: it no longer holds {seen[:7]}, nothing changed",
         [
-            "if somebody erased something there on purpose: git mem sync --accept-rewrite",
+            f"if somebody meant it, {accept}",
             f"if nobody did: {kept} keeps what it had; "
-            f"git -C {quote(str(memory.root))} push --force-with-lease {name} {kept}:{memory.ref} puts it back",
+            f"git -C {quote(str(memory.root))} push {lease} {name} {kept}:{memory.ref} puts it back",
         ],
     )
 
@@ -282,7 +313,8 @@ def note_file(memory: Memory):  # type: ignore[no-untyped-def]
     return memory.state / "sync.json"
 
 
-def _note(context: Context, report: Report) -> None:
+def note(context: Context, report: Report) -> None:
+    """Keep what a sync did, for `status` and `doctor`."""
     durable.write_json(
         note_file(context.memory),
         {
@@ -297,9 +329,40 @@ def _note(context: Context, report: Report) -> None:
     )
 
 
-def note_failure(context: Context, why: str) -> None:
-    """A sync that stopped, for `status` and `doctor`."""
+def note_failure(context: Context, error: MemError | OSError) -> None:
+    """A sync that stopped, and what helps, for `status` and `doctor`."""
     note = durable.read_json(note_file(context.memory)) or {}
-    durable.write_json(
-        note_file(context.memory), {**note, "failed": why, "failed_at": when.stamp(context.utc())}, sync=False
+    why = error.message if isinstance(error, MemError) else str(error)
+    hints = error.hints if isinstance(error, MemError) else []
+    failed = {"failed": why, "failed_at": when.stamp(context.utc()), "mend": hints[0] if hints else None}
+    durable.write_json(note_file(context.memory), {**note, **failed}, sync=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How this memory stands with its remote. Times are RFC 3339; `failed`: why the last sync stopped, `mend`: what helps."""
+
+    remote: str
+    last: str | None = None
+    refused: str | None = None
+    failed: str | None = None
+    mend: str | None = None
+    ahead: int = 0
+
+
+def standing(memory: Memory) -> Standing | None:
+    """None where there is no remote."""
+    names = memory.git.lines("remote")
+    if not names:
+        return None
+    note = durable.read_json(note_file(memory)) or {}
+    name, last = str(note.get("remote") or names[0]), note.get("at")
+    seen = remote.seen(memory, name)
+    ahead = (
+        memory.git.run("rev-list", "--count", f"{seen}..{memory.tip}", check=False).text()
+        if seen and memory.tip
+        else ""
     )
+    return Standing(
+        name, last, note.get("refused"), note.get("failed"), note.get("mend"), int(ahead or 0),
+    )  # fmt: skip

@@ -124,9 +124,14 @@ def test_offline_is_a_note_and_no_failure(devices):
     assert done.code == 0 and done.out.startswith("offline")
 
 
-def test_a_remote_that_is_not_there_is_an_error(devices, tmp_path):
+def test_a_stick_that_is_not_plugged_in_is_offline_and_a_folder_that_is_no_repository_an_error(
+    devices, tmp_path
+):
     a, _, _ = devices
-    a.git("remote", "set-url", "origin", str(tmp_path / "nowhere.git"))
+    a.git("remote", "set-url", "origin", str(tmp_path / "stick.git"))
+    done = a.sync()
+    assert done.code == 0 and done.out.startswith("offline")
+    (tmp_path / "stick.git").mkdir()
     assert a.sync().code == 128
 
 
@@ -224,6 +229,109 @@ def test_a_lost_race_is_tried_again(devices, monkeypatch):
     assert a.sync().code == 0
     assert raced[1].code == 0
     assert a.cards() == {"Of a", "Of b"}
+
+
+def test_what_another_device_gave_meanwhile_survives_a_forgetting(devices):
+    """The whole way as the hints tell it, on both devices."""
+    a, b, _ = devices
+    secret = a.add("The launch word is marmalade")
+    level(a, b)
+    b.add("Never push on Fridays")
+    b.sync()
+    assert a.mem("forget", secret, "--yes").code == 0
+    done = a.sync()
+    assert done.code == 1 and "--accept-rewrite" in done.err
+    assert "force" not in done.err
+    done = a.sync("--accept-rewrite")
+    assert done.code == 0, done.err
+    command = next(line.strip() for line in done.err.splitlines() if "--force-with-lease" in line)
+    assert subprocess.run(command, shell=True, capture_output=True, check=False).returncode == 0
+    assert a.cards() == {"Never push on Fridays"}
+    b.add("Of b, not given yet")
+    done = b.sync()
+    assert done.code == 1 and "another device forgot something" in done.err and "puts it back" not in done.err
+    assert b.sync("--accept-rewrite").code == 0
+    level(b, a, b)
+    assert a.cards() == b.cards() == {"Never push on Fridays", "Of b, not given yet"}
+    assert "marmalade" not in a.git("log", "-p", "--all") + b.git("log", "-p", "--all")
+    assert a.mem("check", "--all").code == 0
+
+
+def test_a_card_that_a_forced_push_dropped_comes_back_and_syncs_for_good(devices):
+    a, b, _ = devices
+    secret = a.add("The launch word is marmalade")
+    level(a, b)
+    b.add("Never push on Fridays")
+    b.sync()
+    assert a.mem("forget", secret, "--yes").code == 0
+    a.git("push", "-q", "--force", "origin", "main")
+    assert b.sync().code == 1
+    assert b.sync("--accept-rewrite").code == 0
+    for _ in range(3):
+        assert b.sync().code == 0
+    level(a, b)
+    assert a.cards() == b.cards() == {"Never push on Fridays"}
+
+
+def test_a_push_after_a_forgetting_goes_only_over_what_was_seen(devices):
+    a, _, server = devices
+    secret = a.add("The launch word is marmalade")
+    a.sync()
+    assert a.mem("forget", secret, "--yes").code == 0
+    done = a.sync()
+    tip = subprocess.run(
+        ["git", "-C", str(server), "rev-parse", "main"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert (
+        f"--force-with-lease=main:{tip}" in done.err and "forget" in done.err and "--server --yes" in done.err
+    )
+
+
+def test_a_bare_repository_that_points_at_another_branch_is_cloned_all_the_same(devices, tmp_path):
+    a, _, _ = devices
+    plain = tmp_path / "plain.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "master", str(plain)], check=True)
+    a.git("remote", "set-url", "origin", str(plain))
+    a.add("Use pnpm here")
+    assert a.sync().code == 0
+    done = a.mem("clone", str(plain), str(tmp_path / "copy"))
+    assert done.code == 0, done.err
+    assert "Use pnpm here" in a.mem("--repo", str(tmp_path / "copy"), "list").out
+    done = a.mem("clone", "--branch", "none", str(plain), str(tmp_path / "other"))
+    assert done.code != 0 and not (tmp_path / "other").exists()
+
+
+def test_status_and_doctor_say_how_the_last_sync_ended_and_what_helps(devices, tmp_path):
+    a, _, _ = devices
+    assert "with origin just now" in a.mem("status").out
+    a.add("Use pnpm here")
+    assert "1 commit to give" in a.mem("status").out
+    assert faults("status", json.loads(a.mem("status", "--json").out)) == []
+    plain = tmp_path / "plain"
+    subprocess.run(["git", "init", "-q", "-b", "main", str(plain)], check=True)
+    subprocess.run(["git", "-C", str(plain), "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    url = a.git("remote", "get-url", "origin")
+    a.git("remote", "set-url", "origin", str(plain))
+    a.sync()
+    assert "the last sync stopped" in a.mem("status").out
+    doctor = a.mem("doctor").out
+    assert "is no memory" in doctor and "remote -v" in doctor
+    a.git("remote", "set-url", "origin", url)
+    a.sync()
+    assert "stopped" not in a.mem("status").out
+
+
+def test_a_sync_that_makes_a_fork_says_so(devices):
+    a, b, _ = devices
+    card = a.add("Unverified entries are amber")
+    level(a, b)
+    (
+        a.mem("supersede", card, "Unverified entries are teal"),
+        b.mem("supersede", card, "Unverified entries are orange"),
+    )
+    a.sync()
+    done = b.sync()
+    assert "both sides replaced" in done.err and "git mem supersede" in done.err
 
 
 def test_a_server_that_refuses_is_told_in_its_own_words(devices):
