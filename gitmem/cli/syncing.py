@@ -11,7 +11,7 @@ from gitmem import autosync, config, detach
 from gitmem.authoring.commit import cards_now
 from gitmem.cli import output
 from gitmem.cli.common import examples, home, json_option, open_context
-from gitmem.cli.setup import hook_notes
+from gitmem.cli.setup import checks_words, hook_notes
 from gitmem.context import Context
 from gitmem.errors import Busy, MemError, Usage
 from gitmem.git.locate import refreshed
@@ -212,10 +212,7 @@ def clone(ctx: click.Context, url: str, folder: Path | None, branch: str | None,
     detach.index(made.memory.root, made.memory.git.env)
     where = home(made.memory.root, env.home)
     rows = [
-        (
-            "checks",
-            "commit hooks are in" if hooks.active else "commit hooks are in, but git does not run them here",
-        ),
+        ("checks", checks_words(hooks)),
         (
             "default",
             "this one"

@@ -78,7 +78,8 @@ def built(tmp_path_factory) -> tuple[Path, str, Path]:
         text=True,
         env=env,
     )
-    if done.returncode != 0 and ("No matching distribution" in done.stdout or "Retrying" in done.stdout):
+    # a requirement that nobody can meet fails; only a connection that does not come about excuses
+    if done.returncode != 0 and "Retrying (Retry(total=0" in done.stdout:
         pytest.skip("no package index can be reached, so the framework builds no environment")
     assert done.returncode == 0, done.stdout + done.stderr
     return ours, rev, cache
