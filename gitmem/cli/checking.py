@@ -293,6 +293,13 @@ def _bare(ctx: click.Context) -> Memory:
     return memory
 
 
+def _hooked(ctx: click.Context) -> Memory:
+    """The repository whose hooks are meant; a server where nothing was pushed yet is no memory, and has hooks all the same."""
+    named = (ctx.obj or {}).get("repo")
+    found = _bare(ctx) if named or locate.here(config.from_process()) else None
+    return found if found is not None and found.bare else open_context(ctx).memory
+
+
 @hooks.command("uninstall")
 @click.pass_context
 def uninstall_hooks(ctx: click.Context) -> None:
@@ -302,10 +309,7 @@ def uninstall_hooks(ctx: click.Context) -> None:
     env = config.from_process()
     if not env.person:
         raise Refused("hooks are taken out by people", ["run it in a terminal of your own"])
-    # a server where nothing was pushed yet is no memory, and has hooks all the same
-    named = (ctx.obj or {}).get("repo")
-    found = _bare(ctx) if named or locate.here(env) else None
-    memory = found if found is not None and found.bare else open_context(ctx).memory
+    memory = _hooked(ctx)
     note_other_memory(memory, env)
     for change in place.uninstall_from(memory):
         output.say(f"{change.name:<22} {change.action}{': ' + change.note if change.note else ''}")
@@ -318,10 +322,10 @@ def hooks_status(ctx: click.Context, as_json: bool) -> int:
     """Say which hooks are in, and whether git would run them."""
     from gitmem.hooks.place import states
 
-    context = open_context(ctx)
-    found = states(context.memory)
+    memory = _hooked(ctx)
+    found = states(memory)
     if not as_json:
-        note_other_memory(context.memory, context.env)
+        note_other_memory(memory, config.from_process())
     if as_json:
         output.as_json(
             [

@@ -337,3 +337,11 @@ def test_nobody_begins_the_memory_anew_with_rights_as_they_please(hand, hub, run
     words = _refused(hand, hub)
     assert "begins a memory anew" in words
     assert run("check", "--range", "hub/main..main").code == 1
+
+
+def test_the_hooks_of_a_server_are_told_before_anything_was_pushed(run, tmp_path):
+    place = tmp_path / "empty.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(place)], check=True)
+    assert run("--repo", str(place), "hooks", "install", "--server").code == 0
+    done = run("--repo", str(place), "hooks", "status")
+    assert done.code == 0 and "pre-receive" in done.out
