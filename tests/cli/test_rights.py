@@ -1,7 +1,7 @@
 """An agent with few rights walks through every command: no word of a scope it may not read comes out, none goes in.
 
-Every text of a closed scope holds a word of its own that begins with `zq`: cards, words quoted, briefs, the project's id,
-name, alias, remote and folder, subjects of commits, logged prompts.
+Every text of a closed scope holds a word of its own that begins with `zuqu`, as no random id can (ids have no `u`):
+cards, words quoted, briefs, the project's id, name, alias, remote and folder, subjects of commits, logged prompts.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from gitmem.cli.main import COMMANDS
 from tests.conftest import open_memory
 from tests.recall.world import card_id, make, profiles_file, spec
 
-TOKEN = re.compile(r"zq[a-z]+[0-9]*", re.IGNORECASE)
-CLOSED = "zqproject"
+TOKEN = re.compile(r"zuqu[a-z]+[0-9]*", re.IGNORECASE)
+CLOSED = "zuquproject"
 PROJECTS = {
     "meadow": {"aliases": ["the meadow app"]},
-    CLOSED: {"name": "Zqname", "aliases": ["zqalias"], "remotes": ["git@example.com:me/zqremote.git"]},
+    CLOSED: {"name": "Zuquname", "aliases": ["zuqualias"], "remotes": ["git@example.com:me/zuquremote.git"]},
 }
 AGENTS = (
     "narrow: {profile: full, read: [global, meadow], write: [meadow], status: active}\n"
-    "zqagent: {profile: full, read: [zqproject, personal], write: [zqproject], status: active}\n"
+    "zuquagent: {profile: full, read: [zuquproject, personal], write: [zuquproject], status: active}\n"
 )
-BAD = f"cards/{CLOSED}/2026/11/10/2026-11-10-zqbad-n0tacard00.md"
+BAD = f"cards/{CLOSED}/2026/11/10/2026-11-10-zuqubad-n0tacard00.md"
 
 
 def _cards():  # type: ignore[no-untyped-def]
     for scope in (CLOSED, "personal", "meadow", "global"):
-        own = f"zq{scope[:4]}" if scope in (CLOSED, "personal") else f"open{scope}"
+        own = f"zuqu{scope[:4]}" if scope in (CLOSED, "personal") else f"open{scope}"
         for number, kind in enumerate(("fact", "preference", "decision", "task", "pitfall")):
             word = f"{own}card{chr(97 + number)}"
             yield spec(
@@ -62,9 +62,9 @@ def _walled(tmp_path_factory, _memory_template) -> Path:
     files = {
         "registry/profiles.yaml": profiles_file(),
         "registry/agents.yaml": AGENTS.encode(),
-        f"briefs/{CLOSED}.md": b"Standing: zqbrief.\n",
+        f"briefs/{CLOSED}.md": b"Standing: zuqubrief.\n",
         "briefs/meadow.md": b"Standing: the meadow.\n",
-        BAD: b"---\nid: zqbroken\n---\nzqbody\n",
+        BAD: b"---\nid: zuqubroken\n---\nzuqubody\n",
     }
     world = make(place, _memory_template, list(_cards()), PROJECTS, files)
     world.built()
@@ -77,15 +77,15 @@ def walled(home, _walled, run, monkeypatch):  # type: ignore[no-untyped-def]
     shutil.copytree(_walled, home / "memory", symlinks=True)
     with (home / ".gitconfig").open("a") as file:
         file.write(f"[mem]\n\trepo = {home / 'memory'}\n")
-    (home / "zqfolder").mkdir()
+    (home / "zuqufolder").mkdir()
     (home / "meadow").mkdir()
-    assert run("project", "add", CLOSED, "--path", str(home / "zqfolder")).code == 0
+    assert run("project", "add", CLOSED, "--path", str(home / "zuqufolder")).code == 0
     assert run("project", "add", "meadow", "--path", str(home / "meadow")).code == 0
-    assert run("add", "The zqadded one is quite another thing", "--scope", CLOSED).code == 0
-    assert run("add", "The zqundone one is nothing to keep", "--scope", "personal").code == 0
+    assert run("add", "The zuquadded one is quite another thing", "--scope", CLOSED).code == 0
+    assert run("add", "The zuquundone one is nothing to keep", "--scope", "personal").code == 0
     assert run("undo").code == 0
-    for words in ("how is the zqprompt table stored", "zqproject station table"):
-        assert run("recall", words, "--session", "zqsession").code == 0
+    for words in ("how is the zuquprompt table stored", "zuquproject station table"):
+        assert run("recall", words, "--session", "zuqusession").code == 0
         assert run("search", words).code == 0
     # a token that the agent has, as `agent add` gives one
     token = run("agent", "add", "narrow", "--renew").out.strip()
@@ -117,7 +117,7 @@ LINES: dict[str, list[tuple[str, ...]]] = {
                (_PROMPT, "--all", "--everywhere", "--json"), ("表按站点分区存储", "--everywhere")],
     "show": [(_ID,), (_ID[:4],), (_MINE,), (_ID, "--json"), (card_id("personal-decision"),), (_MINE, "--json")],
     "recall": [(_PROMPT,), (_PROMPT, "--project", CLOSED), (_PROMPT, "--explain"), (_PROMPT, "--json", "--session", "n1"),
-               (_PROMPT, "--at", "HEAD"), ("where were we", "--session", "n2"), (_PROMPT, "--agent", "zqagent"),
+               (_PROMPT, "--at", "HEAD"), ("where were we", "--session", "n2"), (_PROMPT, "--agent", "zuquagent"),
                (_PROMPT, "--lexical", "--explain", "--json"), (_PROMPT, "--profile", "personal")],
     "connect": [("--status",), ("--check",), ("codex",)],
     "edit": [(_ID, "another text"), (_ID,)],
@@ -130,7 +130,7 @@ LINES: dict[str, list[tuple[str, ...]]] = {
     "undo": [("{commit}",), ("HEAD",)],
     "import": [("--dry-run",), ("jsonl", "cards.jsonl", "--scope", CLOSED), ("claude-md", ".", "--dry-run")],
     "project": [("list",), ("list", "--json"), ("archive", CLOSED), ("unarchive", CLOSED), ("add", "mine"), ("add", CLOSED, "--alias", "mine")],
-    "agent": [("list",), ("list", "--json"), ("add", "narrow", "--read", "all"), ("revoke", "zqagent"), ("add", "zqagent", "--renew")],
+    "agent": [("list",), ("list", "--json"), ("add", "narrow", "--read", "all"), ("revoke", "zuquagent"), ("add", "zuquagent", "--renew")],
     "profile": [("list",), ("show", "full"), ("full",)],
     "disconnect": [("codex",)],
     "check": [("--all",), ("--all", "--json"), ("--all", "--format", "github"), ("--range", "HEAD~8..HEAD"), ("--staged",)],
@@ -155,7 +155,7 @@ INPUT = {"hook": [_EVENT, _START]}
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_tells_an_agent_a_word_of_a_scope_that_is_closed_to_it(walled, run, name):
-    commit = walled.git.run("log", "--format=%H", "--grep=zqadded", "-1", "main").text()
+    commit = walled.git.run("log", "--format=%H", "--grep=zuquadded", "-1", "main").text()
     before = walled.git.run("rev-parse", "main").text()
     lines = [(), ("--json",), *LINES.get(name, [])] if name != "demo" else [("-h",)]
     leaks, heard = [], ""
@@ -187,7 +187,7 @@ def test_a_host_without_identity_reads_nothing_personal_in_any_command(walled, r
             for given in INPUT.get(name, [""]):
                 args = [word for word in line if word != "{commit}"]
                 done = run(name, *args, input=given, process=name == "hook")
-                leaks.extend((name, line, token) for token in re.findall(r"zqpers\w+", done.out + done.err))
+                leaks.extend((name, line, token) for token in re.findall(r"zuqupers\w+", done.out + done.err))
     assert leaks == []
 
 
@@ -200,12 +200,12 @@ def test_an_agent_that_starts_a_run_of_learning_hears_of_its_own_scopes(walled, 
 
     caller = context.build(config.from_process()).caller
     held = Some(digest=Some(project=""))
-    mine, closed = (Some(scope=one, conclusion=f"zq{one}") for one in ("meadow", CLOSED))
+    mine, closed = (Some(scope=one, conclusion=f"zuqu{one}") for one in ("meadow", CLOSED))
     result = Result(
         steps=[mine, closed],  # type: ignore[list-item]
         dropped=[(held, mine), (held, closed), (held, Some(scope=""))],  # type: ignore[list-item]
         unmatched=[(Some(digest=Some(project=CLOSED)), Some(scope=""))],  # type: ignore[list-item]
-        waiting={"/home/me/zqfolder": 2},
+        waiting={"/home/me/zuqufolder": 2},
     )
     told = learned.for_caller(caller, result)
     assert (told.steps, told.dropped, told.unmatched, told.waiting) == ([mine], [(held, mine)], [], {})
