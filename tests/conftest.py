@@ -14,6 +14,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, so that a change is judged and not luck; `HYPOTHESIS_PROFILE=search` looks for new ones.
+settings.register_profile("steady", derandomize=True)
+settings.register_profile("search", derandomize=False, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 ROOT = Path(__file__).resolve().parents[1]
 GITCONFIG = "[user]\n\tname = Test Person\n\temail = you@example.com\n[init]\n\tdefaultBranch = main\n\ttemplateDir =\n[gc]\n\tauto = 0\n"

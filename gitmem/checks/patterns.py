@@ -373,9 +373,20 @@ ASSIGNED_CUES = (
 ASSIGNED = (
     r"(?i)(?P<key>password|passwd|passphrase|pwd|api[_ -]?key|secret[_ -]?access[_ -]?key|access[_ -]?key|secret[_ -]?key|"
     r"auth[_ -]?token|access[_ -]?token|client[_ -]?secret|private[_ -]?key|secret|token|credentials?|bearer)"
-    r"(?:_[a-z0-9]{1,12})?[\"'`*]{0,3}(?:\s{0,4}(?::=|=>|[:=])\s{0,4}|[ \t]{1,4}(?:is|was)[ \t]{1,4}|[ \t]{1,2})"
+    r"(?:_[a-z0-9]{1,12})?[\"'`*]{0,3}"
+    r"(?P<said>\s{0,4}(?::=|=>|[:=])\s{0,4}|[ \t]{1,4}(?:is|was)[ \t]{1,4}|\s{0,2}(?:就?是|为|為|改成了?|设为)\s{0,2}|[ \t]{1,2})"
     r"[\"'`]{0,2}(?P<value>[!-&(-+\--_a-z{-~]{6,200})"
 )
+ANNOUNCED = ("is", "was", "是", "就是", "为", "為", "改成", "改成了", "设为")
+# `login pass Winter2026`: without a colon only behind a word that says whose it is.
+LOGIN = r"(?i)(?<![\w-])(?:login|logon|wifi|wi-fi|vpn|ssh|root|admin) pass(?:word|wd)?[ \t]{1,2}[\"'`]{0,2}(?P<value>[!-&(-+\--_a-z{-~]{8,64})"
+LOGIN_CUES = (" pass",)
+USER_OPTION = r"(?<!\S)(?:-u|--user|--proxy-user)[ =][\"']?[\w.@-]{1,64}:(?P<value>[^\s:\"'`<>]{4,100})"
+USER_OPTION_CUES = ("-u ", "--user", "--proxy-user")
+PIN = r"(?<![\w-])(?:PIN|(?:[Mm]y|[Tt]he) pin)(?: code)?(?: is| was|[ \t]?[:=])[ \t]?(?P<value>\d{4,8})(?![\w.-])"
+CARD_NUMBER = r"(?<![\w.-])(?:\d{4}[ -]){3}\d{1,7}(?![\w.-])|(?<=card )\d{13,19}(?![\w.-])|(?<=card number )\d{13,19}(?![\w.-])|(?<=卡号)[是为：: ]{0,2}\d{13,19}(?!\d)"
+# What ids look like that are no secret: a commit, a digest.
+HEX = r"(?:[0-9a-f]{7,64}|[0-9A-F]{7,64})$"
 STRICT_KEYS = ("secret", "token", "credential", "credentials", "bearer")
 ZH_ASSIGNED_CUES = ("密码", "口令", "密钥", "令牌", "密碼", "金鑰")
 ZH_ASSIGNED = r"(?P<key>密码|密碼|口令|密钥|金鑰|令牌)(?:就?是|为|為|改成了?|设为|用)?\s{0,3}[:=]?\s{0,3}[\"'`“「]{0,2}(?P<value>[!-&(-+\--_a-z{-~]{6,200})"
@@ -383,6 +394,8 @@ PLACEHOLDER = (
     r"(?i)\$\{|\$\(|\{\{|^\$[A-Z_]|^%\w+%?$|[<>]|\.\.\.|\*\*|xxx|example|changeme|change-me|placeholder|redacted|dummy|your[-_]|"
     r"^your|^my[-_]|environ|process\.env|getenv|secrets\.|vault|^\[|^[a-z-]{1,24}\]|^\(|^/|^\./|^~/|^@|://|^\{|^[a-z_][\w.]*\(|^env[:.]|^-|\|$|^\w+\[|^&"
 )
+# In a token whose prefix cannot be mistaken: a sample is spelled out or repeats itself, and `xxx` may stand in a real one.
+SAMPLE = r"(?i)example|your[-_]|placeholder|redacted|changeme|dummy|\.\.\.|\*\*|(.)\1{9}"
 # Names of algorithms, encodings and formats that follow `password:` or `密码是` in honest prose.
 ALGORITHM = (
     r"(?i)^(?:argon2\w*|bcrypt\w*|scrypt\w*|pbkdf2\w*|sha-?\d[\w/-]*|md[45]|hmac[\w-]*|[hrep]s\d{3}|e[dc]\d+\w*|x25519|"

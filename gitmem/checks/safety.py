@@ -11,7 +11,7 @@ import math
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -455,7 +455,7 @@ def _find_secrets(text: str) -> list[Secret]:
     for name, (cues, source) in p.TOKENS.items():
         if any(cue in text for cue in cues):
             matches = _compile(source, re.ASCII).finditer(text)
-            found += [Secret(m.start(), m.end(), name) for m in matches if not _placeholder(m.group())]
+            found += [Secret(m.start(), m.end(), name) for m in matches if not _sample(m.group())]
     if "PRIVATE KEY" in text:
         found += _private_keys(text)
     if "://" in text:
@@ -482,6 +482,7 @@ def _find_secrets(text: str) -> list[Secret]:
         found += _assigned(text, p.ASSIGNED)
     if any(cue in text for cue in p.ZH_ASSIGNED_CUES):
         found += _assigned(text, p.ZH_ASSIGNED)
+    found += _spoken(text, lower)
     out: list[Secret] = []
     for secret in sorted(found, key=lambda s: (s.start, -s.end)):
         if not out or secret.start >= out[-1].end:
@@ -515,10 +516,20 @@ def _assigned(text: str, source: str) -> Iterator[Secret]:
             continue
         if key.isascii():
             long = key.lower() in p.STRICT_KEYS
-            spaced = text[match.end("key") : match.start("value")].strip(" \t") == ""
-            if spaced and key.lower() != "bearer" and text[max(0, match.start() - 2) : match.start()] != "--":
-                continue
-            strong = _random(value, 20 if long else 8)
+            said = match["said"].strip()
+            if (
+                not said
+                and key.lower() != "bearer"
+                and text[max(0, match.start() - 2) : match.start()] != "--"
+            ):
+                # `the token abc…`: no more than prose, but for what can be nothing else
+                strong = long and _random(value, 32) and not _compile(p.HEX).match(value)
+            elif said in p.ANNOUNCED and not said.isascii():
+                strong = _random(value, 8) or (len(value) >= (16 if long else 6) and _password_like(value))
+            elif said and key.lower().startswith("pass"):
+                strong = _random(value, 8) or (len(value) >= 8 and _one_word(value) and _password_like(value))
+            else:
+                strong = _random(value, 20 if long else 8)
         elif key in ("密钥", "金鑰", "令牌"):
             strong = _random(value, 16)
         else:
@@ -532,6 +543,44 @@ def _assigned(text: str, source: str) -> Iterator[Secret]:
                 if key[:1] in "pP密口" and "key" not in key.lower() and key not in ("密钥",)
                 else "credential",
             )
+
+
+def _spoken(text: str, lower: str) -> Iterator[Secret]:
+    """Passwords in a command's option or said in passing, numbers of cards."""
+    if any(cue in lower for cue in p.LOGIN_CUES):
+        for match in _compile(p.LOGIN).finditer(text):
+            value = match["value"].rstrip(".,;:)]}?*'\"`")
+            if not _placeholder(value) and _one_word(value) and _password_like(value):
+                yield Secret(match.start("value"), match.start("value") + len(value), "password")
+    if any(cue in text for cue in p.USER_OPTION_CUES):
+        for match in _compile(p.USER_OPTION).finditer(text):
+            if (
+                not _placeholder(match["value"])
+                and not match["value"].isalpha()
+                and not match["value"].isdigit()
+            ):
+                yield Secret(*match.span("value"), "password")
+    if "pin" in lower:
+        yield from (Secret(*m.span("value"), "pin") for m in _compile(p.PIN).finditer(text))
+    for match in _compile(p.CARD_NUMBER, re.ASCII).finditer(text):
+        digits = [int(c) for c in match.group() if c.isdigit()]
+        if 13 <= len(digits) <= 19 and _luhn(digits):
+            yield Secret(match.end() - len(match.group().lstrip("是为：: ")), match.end(), "card-number")
+
+
+def _luhn(digits: Sequence[int]) -> bool:
+    """Whether the last digit checks the others. Source: ISO/IEC 7812-1, annex B."""
+    doubled = [d if i % 2 == 0 else sum(divmod(2 * d, 10)) for i, d in enumerate(reversed(digits))]
+    return sum(doubled) % 10 == 0 and any(digits)
+
+
+def _one_word(value: str) -> bool:
+    """No path, version or compound: `base64-encoded`, `v2.1`, `conf/app1`."""
+    return not _compile(r"[-_./:]").search(value)
+
+
+def _sample(token: str) -> bool:
+    return bool(_compile(p.SAMPLE).search(token)) or len(set(token)) < 8
 
 
 def _placeholder(value: str) -> bool:

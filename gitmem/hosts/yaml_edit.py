@@ -65,11 +65,6 @@ def remove(doc: Document, trail: Sequence[int], blank: str = "") -> list[Splice]
         raise Refused(f"cannot take `{doc.text[start : last.end]}` out of its line", ["edit it by hand"])
     begin, end = doc.line_start(start), doc.line_after(last.end)
     kept = "".join(_kept_comment(doc, c, doc.column(start)) for c in doc.comments_in(begin, end))
-    if end == len(doc.text) and not _ends_line(doc.text) and begin and not kept:
-        before = NEWLINE.search(
-            doc.text, max(0, begin - 2), begin
-        )  # what is last now ended the text as ours did
-        begin = before.start() if before else begin
     edits = [Splice(begin, end, kept)]
     if len(parent.parts) == 1 and len(trail) > 1 and blank:
         key, value = at(doc, trail[:-2]).parts[trail[-2]]

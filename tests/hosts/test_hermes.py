@@ -125,6 +125,15 @@ def test_disconnect_takes_only_our_entries_when_the_file_was_changed(text: str, 
     assert set(gone) <= {"hooks:", "pre_llm_call:", "on_session_finalize:", "~", "null"}
 
 
+def test_text_in_lines_above_ours_keeps_the_end_of_its_last_line() -> None:
+    """`|` counts the line end before `hooks`; without it the text would be another."""
+    text = "note: |\n  two\n  lines\n\nhooks:"
+    changed = hermes_config.connect(text).text + "\n# added later"
+    left = hermes_config.disconnect(changed.removesuffix("\n# added later").replace("note", "nota"))
+    assert yaml.safe_load(left or "") == {"nota": "two\nlines\n"}
+    assert yaml.safe_load(hermes_config.disconnect(changed) or "") == {"note": "two\nlines\n"}
+
+
 def test_what_we_made_goes_again_and_what_was_empty_before_us_stays_as_it_was() -> None:
     text = "hooks:\n  pre_llm_call: ~ # none yet\n"
     made = hermes_config.connect(text)
