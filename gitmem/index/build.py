@@ -13,7 +13,7 @@ from pathlib import Path
 from gitmem.errors import Busy
 from gitmem.git import lock, objects
 from gitmem.git.locate import Memory
-from gitmem.index import anchors, embed, place, refresh, vectors, words
+from gitmem.index import anchors, centres, embed, place, refresh, vectors, words
 from gitmem.index import catalogue as catalogues
 from gitmem.index import coverage as coverages
 from gitmem.index.analyse import ANALYSER_VERSION, tokens
@@ -271,18 +271,24 @@ def _forget_vectors(memory: Memory, catalogue: Catalogue) -> None:
 
 
 def _anchors(memory: Memory, name: str, model: embed.Embedder) -> None:
+    """Embed what every vector is measured against: the means of the languages, and behind them the anchors."""
     file = place.anchors(memory.state, name, anchors.VERSION)
-    if not file.is_file() or file.stat().st_size != len(anchors.TEXTS) * model.dim * 4:
+    if not file.is_file() or file.stat().st_size != (centres.ROWS + len(anchors.TEXTS)) * model.dim * 4:
         file.parent.mkdir(parents=True, exist_ok=True)
+        means = centres.of(model)
         fresh = file.with_suffix(".tmp")
-        fresh.write_bytes(model.passages(anchors.TEXTS).tobytes())
+        fresh.write_bytes(
+            means.tobytes() + centres.centred_passages(model, means, anchors.TEXTS).tobytes()
+        )
         fresh.replace(file)
 
 
 def _store(
     memory: Memory, catalogue: Catalogue, name: str, start: int, model: embed.Embedder, items: Sequence[Item]
 ) -> None:
-    values = model.passages([embed_text(item) for item in items])
+    means = vectors.means(place.anchors(memory.state, name, anchors.VERSION), model.dim, centres.ROWS)
+    assert means is not None, "written before any card is embedded"
+    values = centres.centred_passages(model, means, [embed_text(item) for item in items])
     file: Path = place.vectors(memory.state, name)
     vectors.append(file, start, model.dim, values)
     db = catalogue.db

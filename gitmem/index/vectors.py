@@ -12,6 +12,7 @@ import math
 import mmap
 import os
 from collections.abc import Sequence
+from operator import mul
 from pathlib import Path
 
 # How far the length of a stored row may be from 1, and a cosine from its range, by rounding.
@@ -77,11 +78,11 @@ def nearest(
     return [(names[i], scores[i]) for i in top]
 
 
-def sound(file: Path, dim: int, count: int) -> bool:
-    """Whether each of the first `count` rows has the length 1; for builders and examinations, not for a prompt."""
+def sound(file: Path, dim: int, count: int, skip: int = 0) -> bool:
+    """Whether each of `count` rows behind the first `skip` has the length 1; for builders and examinations, not for a prompt."""
     row = dim * 4
     try:
-        data = file.read_bytes()[: count * row]
+        data = file.read_bytes()[skip * row : (skip + count) * row]
     except OSError:
         return not count
     if len(data) < count * row:
@@ -98,8 +99,6 @@ def sound(file: Path, dim: int, count: int) -> bool:
 
 
 def _is_unit(row: bytes) -> bool:
-    from operator import mul
-
     values = array.array("f")
     values.frombytes(row)
     square = sum(map(mul, values, values))
@@ -119,14 +118,41 @@ def _in_range(file: Path, scores: array.array) -> None:
         raise Damaged(file)
 
 
-def baseline(file: Path, dim: int, query: array.array, count: int) -> float | None:
+def means(file: Path, dim: int, rows: int) -> array.array | None:
+    """The means that stand before the anchors in their file, one after the other; None when there is no such file.
+
+    Raises:
+        Damaged: the rows are no means of unit vectors.
+    """
+    try:
+        with file.open("rb") as handle:
+            data = handle.read(rows * dim * 4)
+    except OSError:
+        return None
+    if len(data) < rows * dim * 4:
+        return None
+    values = array.array("f")
+    values.frombytes(data)
+    for start in range(0, len(values), dim):
+        row = values[start : start + dim]
+        square = sum(map(mul, row, row))
+        # the mean of unit vectors is shorter than they are; a comparison with what is no number is false
+        if not 0.0 < square <= (1.0 + TOLERANCE) ** 2:
+            raise Damaged(file)
+    return values
+
+
+def baseline(file: Path, dim: int, query: array.array, count: int, skip: int = 0) -> float | None:
     """The mean cosine of `query` to its `count` nearest vectors of `file`; None when there is no such file.
+
+    Args:
+        skip: so many rows at the beginning are something else.
 
     Raises:
         Damaged: the file holds something else than unit vectors.
     """
     try:
-        data = file.read_bytes()
+        data = file.read_bytes()[skip * dim * 4 :]
     except OSError:
         return None
     if not data or len(data) % (dim * 4):
@@ -157,8 +183,6 @@ def dots(query: array.array, rows: bytes | memoryview, dim: int) -> array.array:
 
 
 def _plain_dots(query: array.array, rows: bytes | memoryview, dim: int) -> array.array:
-    from operator import mul
-
     values = array.array("f")
     values.frombytes(bytes(rows))
     return array.array("d", (sum(map(mul, values[i : i + dim], query)) for i in range(0, len(values), dim)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gitmem.index import anchors, background, embed, place, scan, vectors, words
+from gitmem.index import anchors, background, centres, embed, place, scan, vectors, words
 from gitmem.index.analyse import tokens
 from gitmem.index.catalogue import Catalogue, Item
 from gitmem.index.query import query_terms
@@ -144,8 +144,14 @@ def retrieve(
         result.degraded.append(f"words only: {vector.problem or 'the embedder took too long'}")
     name = catalogue.meta("embedder")
     if vector and query is not None and name == vector.embedder:
-        _by_vectors(query, catalogue, state, name, scope, narrow, rows, limit)
-        _above_baseline(query, state, name, rows)
+        file = place.anchors(state, name, anchors.VERSION)
+        means = vectors.means(file, len(query), centres.ROWS)
+        if means is None:
+            result.degraded.append("words only: what vectors are measured against is not built yet")
+        else:
+            query = centres.centred(query, means, centres.QUERY, text)
+            _by_vectors(query, catalogue, state, name, scope, narrow, rows, limit)
+            _above_baseline(query, file, name, rows)
     _follow_chains(catalogue, registry, now, scope, rows, result)
     for candidate in result.candidates:
         _compare(candidate, catalogue, weight, text)
@@ -215,9 +221,8 @@ def _by_vectors(
         without[slot].cosine = cosine
 
 
-def _above_baseline(query: array.array, state: place.Path, name: str, rows: dict[int, Candidate]) -> None:
-    file = place.anchors(state, name, anchors.VERSION)
-    base = vectors.baseline(file, len(query), query, anchors.NEAREST)
+def _above_baseline(query: array.array, file: place.Path, name: str, rows: dict[int, Candidate]) -> None:
+    base = vectors.baseline(file, len(query), query, anchors.NEAREST, centres.ROWS)
     if base is None:
         return
     step = unit(name)
