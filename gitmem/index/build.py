@@ -277,9 +277,7 @@ def _anchors(memory: Memory, name: str, model: embed.Embedder) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         means = centres.of(model)
         fresh = file.with_suffix(".tmp")
-        fresh.write_bytes(
-            means.tobytes() + centres.centred_passages(model, means, anchors.TEXTS).tobytes()
-        )
+        fresh.write_bytes(means.tobytes() + centres.centred_passages(model, means, anchors.TEXTS).tobytes())
         fresh.replace(file)
 
 

@@ -107,7 +107,9 @@ def centred(vector: Sequence[float], centres: array.array, kind: int, text: str)
     english = centres[kind * dim : (kind + 1) * dim]
     if share:
         chinese = centres[(kind + 1) * dim : (kind + 2) * dim]
-        centre: Sequence[float] = [(1.0 - share) * e + share * c for e, c in zip(english, chinese, strict=True)]
+        centre: Sequence[float] = [
+            (1.0 - share) * e + share * c for e, c in zip(english, chinese, strict=True)
+        ]
     else:
         centre = english
     left = [v - c for v, c in zip(vector, centre, strict=True)]

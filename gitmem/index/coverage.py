@@ -64,8 +64,7 @@ def are_sound(catalogue: Catalogue, state: Path) -> bool:
         return True
     slots = int(catalogue.meta("slots") or "0")
     return (not slots or vectors.sound(place.vectors(state, name), dim, slots)) and (
-        not has_anchors(catalogue, state)
-        or _anchors_sound(place.anchors(state, name, anchors.VERSION), dim)
+        not has_anchors(catalogue, state) or _anchors_sound(place.anchors(state, name, anchors.VERSION), dim)
     )
 
 

@@ -14,7 +14,7 @@ from gitmem.index.catalogue import Catalogue, Item
 from gitmem.index.query import query_terms
 from gitmem.model import live
 from gitmem.model.registry import Registry
-from gitmem.recall.relevance import unit
+from gitmem.recall.relevance import UNIT, relevance
 from gitmem.recall.scope import Scope
 
 QUERY_CHARS = 2000
@@ -44,6 +44,17 @@ class Candidate:
     shares_script: bool = True
     fused: float = 0.0
     via: list[str] = field(default_factory=list)
+
+    @property
+    def crossing(self) -> bool:
+        """Prompt and card share neither a script nor a word: nearness alone can speak for it."""
+        return not self.shares_script and self.coverage == 0
+
+    def relevance(self, here: bool, cards: int) -> float:
+        """See `gitmem.recall.relevance`; `here`: it is of the turn's project. `cards`: how many there were to choose from."""
+        return relevance(
+            self.near, self.coverage, self.support, self.prompt_weight, here, self.crossing, cards
+        )
 
 
 @dataclass(slots=True)
@@ -147,11 +158,12 @@ def retrieve(
         file = place.anchors(state, name, anchors.VERSION)
         means = vectors.means(file, len(query), centres.ROWS)
         if means is None:
-            result.degraded.append("words only: what vectors are measured against is not built yet")
+            if int(catalogue.meta("slots") or "0"):
+                result.degraded.append("words only: what vectors are measured against is not built yet")
         else:
             query = centres.centred(query, means, centres.QUERY, text)
             _by_vectors(query, catalogue, state, name, scope, narrow, rows, limit)
-            _above_baseline(query, file, name, rows)
+            _above_baseline(query, file, rows)
     _follow_chains(catalogue, registry, now, scope, rows, result)
     for candidate in result.candidates:
         _compare(candidate, catalogue, weight, text)
@@ -221,14 +233,13 @@ def _by_vectors(
         without[slot].cosine = cosine
 
 
-def _above_baseline(query: array.array, file: place.Path, name: str, rows: dict[int, Candidate]) -> None:
+def _above_baseline(query: array.array, file: place.Path, rows: dict[int, Candidate]) -> None:
     base = vectors.baseline(file, len(query), query, anchors.NEAREST, centres.ROWS)
     if base is None:
         return
-    step = unit(name)
     for candidate in rows.values():
         if candidate.cosine is not None:
-            candidate.near = (candidate.cosine - base) / step
+            candidate.near = (candidate.cosine - base) / UNIT
 
 
 def _follow_chains(
