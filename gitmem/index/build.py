@@ -90,7 +90,10 @@ def ensure(memory: Memory, registry: Registry, vectors_too: bool = True) -> bool
                     return False
                 _words(memory, catalogue, None)
                 if vectors_too and embedder != "none":
-                    if len(_unembedded(catalogue, embedder, INLINE_VECTORS + 1)) > INLINE_VECTORS:
+                    waiting = len(_unembedded(catalogue, embedder, INLINE_VECTORS + 1))
+                    # the sentences that all is measured against take longer to embed than a prompt may wait, once
+                    first = not place.anchors(memory.state, embedder, anchors.VERSION).is_file()
+                    if waiting > INLINE_VECTORS or (waiting and first):
                         return False
                     _vectors(memory, catalogue, embedder, None)
                 return True

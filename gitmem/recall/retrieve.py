@@ -53,7 +53,14 @@ class Candidate:
     def relevance(self, here: bool, cards: int) -> float:
         """See `gitmem.recall.relevance`; `here`: it is of the turn's project. `cards`: how many there were to choose from."""
         return relevance(
-            self.near, self.coverage, self.support, self.prompt_weight, here, self.crossing, cards
+            self.near,
+            self.coverage,
+            self.support,
+            self.prompt_weight,
+            here,
+            self.crossing,
+            bool(self.via),
+            cards,
         )
 
 
