@@ -9,14 +9,14 @@ STAMP = $(VENV)/.ready
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "git mem needs Python 3.11 or newer: make PYTHON=python3.12 …" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[mcp,anthropic]" "pytest>=8" "hypothesis>=6.100" "pre-commit>=3.7" "ruff>=0.6" "numpy>=1.26"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[mcp,anthropic]" "pytest>=8" "hypothesis>=6.100" "pre-commit>=3.7" "ruff>=0.6" "numpy>=1.26" "pytest-xdist>=3.5"
 	@touch $@
 
 demo: $(STAMP)  ## the main job, in a temporary folder
 	@PATH="$(abspath $(BIN)):$$PATH" git mem demo
 
-test: $(STAMP)  ## the tests
-	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest $(ARGS)
+test: $(STAMP)  ## the tests, in as many processes as there are cores, at most four
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n auto --maxprocesses 4 $(ARGS)
 
 test-models:  ## the extra embedder with a real model, in an environment of its own (torch, about a minute)
 	$(PYTHON) -m venv .venv-models

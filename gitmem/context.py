@@ -12,7 +12,7 @@ from gitmem.errors import Refused
 from gitmem.git import locate
 from gitmem.git.locate import Memory
 from gitmem.identity import Caller
-from gitmem.model.registry import Registry
+from gitmem.model.registry import Agent, Registry
 from gitmem.registry import load
 
 
@@ -41,6 +41,12 @@ class Context:
             self.registry if memory.registry_tree == self.memory.registry_tree else load.current(memory)
         )
         return replace(self, memory=memory, registry=registry)
+
+    def agents(self) -> list[Agent]:
+        """The agents that the caller may know of: an entry names scopes, so an agent sees its own alone."""
+        return [
+            one for one in self.registry.agents.values() if self.caller.person or one.id == self.caller.agent
+        ]
 
     def utc(self) -> datetime:
         return self.now.astimezone(UTC)

@@ -33,6 +33,13 @@ class Caller:
     def reads(self, scope: str) -> bool:
         return covers(self.read, scope)
 
+    def reads_file(self, path: str) -> bool:
+        """Whether a file of the memory speaks of what the caller may read; a registry file names everything."""
+        parts = path.removesuffix(".md").split("/")
+        if parts[0] in ("cards", "sources", "briefs"):
+            return len(parts) > 1 and self.reads(parts[1])
+        return parts[0] != "registry" or "all" in self.read
+
     def writes(self, scope: str) -> bool:
         return covers(self.write, scope)
 
@@ -63,11 +70,15 @@ def resolve(
     if agent is not None and env.agent is None and env.host is None:
         # a person looks through an agent's eyes
         return _agent(registry, named, profile, None)
-    if agent is not None and env.agent is not None and agent != env.agent and not env.token:
-        raise Refused(
-            f"`--agent {agent}` needs the token of `{agent}`, and GIT_MEM_AGENT says `{env.agent}`",
-            [f"unset GIT_MEM_AGENT, or set GIT_MEM_TOKEN to the token of `{agent}`"],
-        )
+    if agent is not None and agent != env.agent:
+        # whoever is somebody already becomes another one by that one's token alone
+        entry = registry.agents.get(agent)
+        if not env.token or (entry is not None and not entry.token_sha256):
+            who = f"GIT_MEM_AGENT says `{env.agent}`" if env.agent else f"this is `{env.host}`"
+            raise Refused(
+                f"`--agent {agent}` needs the token of `{agent}`, and {who}",
+                [f"unset GIT_MEM_AGENT, or set GIT_MEM_TOKEN to the token of `{agent}`"],
+            )
     return _agent(registry, named, profile, env.token or "")
 
 

@@ -17,7 +17,7 @@ from gitmem.checks import card as card_check
 from gitmem.checks import change as change_check
 from gitmem.checks import registry_files
 from gitmem.checks.corpus import TreeCorpus
-from gitmem.checks.problem import APPEND_ONLY, SCHEMA, SUPERSEDES, Problem, Report
+from gitmem.checks.problem import APPEND_ONLY, SCHEMA, SCOPE, SUPERSEDES, Problem, Report
 from gitmem.errors import GitFailed, MemError
 from gitmem.git import objects
 from gitmem.git.locate import MARK, Memory
@@ -108,21 +108,40 @@ def check_commits(git: Git, asked: Sequence[str]) -> Report:
     What was forgotten counts for all of them, whichever end of the range says so, and so does what the memory of this
     repository has forgotten: after an erasure, old commits stand before the tombstones that they need, and a copy
     that still holds what was erased knows of none.
+
+    A memory begins once. Whoever began it anew beside it, with rights as they please, and merged the two, would have
+    judged themselves; so a second beginning is refused.
     """
-    listed = git.run("rev-list", "--reverse", "--topo-order", "--parents", *asked, check=False)
+    listed = git.run("rev-list", "--reverse", "--topo-order", "--parents", "--boundary", *asked, check=False)
     if listed.code != 0:
         raise GitFailed(f"cannot list {' '.join(asked)}: " + listed.err.decode("utf-8", "replace").strip())
+    lines = [line.split() for line in listed.text().split("\n") if line]
+    begun = any(_is_memory(git, one[1:]) for one, *_ in lines if one.startswith("-"))
     problems: list[Problem] = []
     files = 0
-    lines = [line for line in listed.text().split("\n") if line]
     ends = [end for one in asked if not one.startswith("--") for end in one.split("..")]
     forgotten = forgotten_at(git, *ends, _own_branch(git)) if lines else Tombstones()
-    for line in lines:
-        commit, *parents = line.split()
+    for commit, *parents in lines:
+        if commit.startswith("-"):
+            continue
+        if not _is_memory(git, parents[0] if parents else None) and _is_memory(git, commit):
+            if begun:
+                problems.append(_second_beginning(commit))
+            begun = True
         report = check_commit(git, commit, parents, forgotten)
         problems.extend(report.problems)
         files += report.files
-    return Report(tuple(problems), files, committing=False)
+    return Report(tuple(problems), max(files, len({one.path for one in problems})), committing=False)
+
+
+def _second_beginning(commit: str) -> Problem:
+    return Problem(
+        MARK,
+        1,
+        SCOPE,
+        f"commit `{commit[:7]}` begins a memory anew, beside the one that is there",
+        "merge branches of this memory alone; cards of another one: git mem import jsonl FILE",
+    )
 
 
 def forgotten_at(git: Git, *commits: str | None) -> Tombstones:

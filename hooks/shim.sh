@@ -10,6 +10,9 @@ case $0 in
 *) before=./$name.before-git-mem ;;
 esac
 
+# git calls this one three times for every ref that moves, and only the first can refuse.
+[ "$name" != reference-transaction ] || [ "${1-}" = prepared ] || [ -x "$before" ] || exit 0
+
 # git sends the refs once, and both the earlier hook and ours read them.
 refs=
 case $name in pre-push | pre-receive | reference-transaction) refs=$(cat) ;; esac
@@ -34,9 +37,9 @@ if [ -x "$before" ] && [ ! -d "$before" ] && [ "${GIT_MEM_CHAIN-}" != "$before" 
     [ "$status" -eq 0 ] || [ "$name" = post-merge ] || exit "$status"
 fi
 
-# Every ref that git moves comes by here, three times: one that is not the memory's branch costs no more than this.
+# A ref that is not the memory's branch costs no more than this.
 if [ "$name" = reference-transaction ]; then
-    [ "$1" = prepared ] || exit 0
+    [ "${1-}" = prepared ] || exit 0
     case $refs in *refs/heads/*) ;; *) exit 0 ;; esac
     branch=refs/heads/$(git config --get mem.branch || echo main)
     lines="

@@ -23,7 +23,7 @@ from gitmem.model import card as cards
 ROOT = Path(__file__).resolve().parents[1]
 READMES = ("README.md", "README.zh.md")
 # Commands that do not exist yet. Only a section whose heading is one of `LATER` may name them.
-NOT_YET = frozenset({"sync", "clone", "uninstall"})
+NOT_YET: frozenset[str] = frozenset()
 LATER = ("Not yet", "还没有")
 
 _FENCE = re.compile(r"^(?: {0,3})(```+|~~~+)")

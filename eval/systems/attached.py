@@ -10,6 +10,7 @@ import inspect
 import os
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def make(name: str) -> System:
     return kind()
 
 
-class _Attached:
+class _Attached(ABC):
     """A store that is filled once a memory with every live card, then searched once a probe."""
 
     name = about = ""
@@ -57,12 +58,13 @@ class _Attached:
         ranked = [entry(world, items[card], score, self.dose.level) for card, score in found if card in items]
         return Outcome(probe.id, True, tuple(ranked[:DEPTH]), None, 0, ms)
 
+    @abstractmethod
     def filled(self, cards: list[Item]) -> Any:
-        raise NotImplementedError
+        """A store that holds these cards."""
 
+    @abstractmethod
     def search(self, store: Any, text: str) -> list[tuple[str, float]]:
         """Ids of cards with scores, best first."""
-        raise NotImplementedError
 
 
 def text_of(card: Item) -> str:

@@ -10,6 +10,7 @@ import array
 import math
 import re
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,7 +31,7 @@ _LATIN = re.compile(r"[a-z0-9_]+")
 _CHINESE = re.compile(r"[\u3400-\u9fff]+")
 
 
-class Ranker:
+class Ranker(ABC):
     """A ranker and its filters; subclasses give `scores`."""
 
     threshold = None
@@ -53,9 +54,9 @@ class Ranker:
         ranked = tuple(entry(world, allowed[row], value, self.dose.level) for row, value in best)
         return Outcome(probe.id, True, ranked, None, 0, 1000 * (time.perf_counter() - began))
 
+    @abstractmethod
     def scores(self, probe: Probe, world: World, allowed: dict[int, Item]) -> dict[int, float]:
         """Row -> score, of allowed cards that the ranker finds at all."""
-        raise NotImplementedError
 
     def _allowed(self, item: Item, probe: Probe, world: World) -> bool:
         if "scope" in self._filters:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gitmem import judge
+from gitmem import autosync, judge
 from gitmem.checks.problem import Report
 from gitmem.context import Context, author_email
 from gitmem.errors import Busy, Refused
@@ -76,7 +76,10 @@ def commit(context: Context, make: Callable[[Context], Change | None]) -> tuple[
 
     env = {"GIT_MEM_AGENT": context.caller.agent} if context.caller.agent else {}
     written = write.write(context.memory, draft, env=env)
-    return (written, made[0]) if written is not None else None
+    if written is None:
+        return None
+    autosync.start(context.memory, context.env)
+    return written, made[0]
 
 
 def _corpus(context: Context) -> Catalogue | None:

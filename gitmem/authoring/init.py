@@ -66,19 +66,19 @@ def init(env: Env, place: Path, branch: str | None = None) -> Made:
                 f"`{place}` is a memory already, on the branch `{found.branch}`",
                 [f"git -C {quote(str(place))} config mem.branch {quote(branch)}"],
             )
-        default, other = _default(env, place)
+        default, other = make_default(env, place)
         return Made(found, None, default, other)
     _refuse_full(place, found, explicit=env.home is None or place != env.home / DEFAULT)
     with _nothing_left(place, found):
         if found is None:
             _create(place, env, branch or BRANCH)
         memory = _on_branch(place, env, branch)
-        _supported(memory)
+        locate.supported(memory)
         author_email(memory)
         written = write.write(memory, lambda _: _first())
         assert written is not None
         memory = locate.refreshed(memory)
-    default, other = _default(env, place)
+    default, other = make_default(env, place)
     return Made(memory, written, default, other)
 
 
@@ -160,16 +160,6 @@ def _on_branch(place: Path, env: Env, branch: str | None) -> Memory:
     return memory
 
 
-def _supported(memory: Memory) -> None:
-    storage = memory.setting("extensions.refstorage", "files")
-    objects = memory.setting("extensions.objectformat", "sha1")
-    if storage != "files" or objects != "sha1":
-        raise GitFailed(
-            f"`{memory.root}` keeps its {'refs as ' + str(storage) if storage != 'files' else 'objects as ' + str(objects)}, which a memory cannot use yet",
-            ["git mem init DIR, with a folder that is not there yet, makes one that works"],
-        )
-
-
 def _first() -> Draft:
     """The registry as it begins."""
     files: dict[str, bytes | None] = {
@@ -180,7 +170,7 @@ def _first() -> Draft:
     return Draft(files, "mem: init", trailers=[("Mem-Action", "registry")])
 
 
-def _default(env: Env, place: Path) -> tuple[str, str | None]:
+def make_default(env: Env, place: Path) -> tuple[str, str | None]:
     """Make this the memory that is found everywhere, unless another one is; what became of it."""
     git = clean(place, env.vars)
     named = git.run("config", "--global", "--type=path", "--get", "mem.repo", check=False).text()

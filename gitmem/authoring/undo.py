@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from shlex import quote
 
 from gitmem.authoring.cards import retraction
@@ -12,9 +14,11 @@ from gitmem.context import Context
 from gitmem.errors import Refused
 from gitmem.git import objects
 from gitmem.git.write import Written
-from gitmem.model import ids
+from gitmem.index.catalogue import Catalogue
+from gitmem.model import ids, live
 from gitmem.model.card import Card
-from gitmem.model.registry import Agent
+from gitmem.model.live import Facts
+from gitmem.model.registry import LEARNER, Agent
 
 _SEARCH = 5000
 _AGENTS = "registry/agents.yaml"
@@ -24,7 +28,10 @@ _AGENTS = "registry/agents.yaml"
 class Undone:
     """The commit that was taken back, its subject, the cards and files that were.
 
-    `action`: what it was, as in its trailer; `undo` when an undo was taken back.
+    Args:
+        action: what it was, as in its trailer; `undo` when an undo was taken back.
+        cards: those that no longer hold or, of an undo that was taken back, hold again.
+        left: cards that later ones replaced, which stay: (card, its successor).
     """
 
     commit: str
@@ -34,6 +41,7 @@ class Undone:
     files: tuple[str, ...]
     retractions: tuple[Card, ...]
     written: Written
+    left: tuple[tuple[str, str], ...] = ()
 
 
 def undo(context: Context, commit_name: str | None = None) -> Undone:
@@ -70,21 +78,18 @@ def undo(context: Context, commit_name: str | None = None) -> Undone:
                 if c.path.startswith("cards/") and c.old is None and c.new
             ]
             facts = [found for one in added if (found := catalogue.facts(one)) is not None]
-            from gitmem.model import live
-
-            open_ = [one for one in facts if not live.retracted_by(catalogue, one.id, here.now)]
+            open_, left = _open(catalogue, facts, here.now)
             texts = _old_texts(here, changes)
             if not open_ and not texts:
-                raise Refused(
-                    f"`{target[:7]}` was taken back already, or changed nothing that can be taken back",
-                    ["git mem log"],
-                )
+                raise _nothing_open(target, added, facts, left)
             retractions: list[Card] = []
             files: dict[str, bytes | None] = dict(texts)
             if open_:
                 change, retractions = retraction(here, open_, f"undo of {target[:7]}", "undo")
                 files.update(change.files)
-            made["cards"] = tuple(one.id for one in open_)
+            back = [target for one in open_ for target in one.targets("retracts")]
+            made["cards"] = tuple(dict.fromkeys(back)) or tuple(one.id for one in open_)
+            made["left"] = tuple(left)
             made["files"] = tuple(texts)
             made["retractions"] = tuple(retractions)
             return Change(
@@ -99,7 +104,45 @@ def undo(context: Context, commit_name: str | None = None) -> Undone:
 
     done = commit(context, make)
     assert done is not None
-    return Undone(target, subject, action, made["cards"], made["files"], made["retractions"], done[0])
+    return Undone(
+        target, subject, action, made["cards"], made["files"], made["retractions"], done[0], made["left"]
+    )
+
+
+def _open(
+    catalogue: Catalogue, facts: Sequence[Facts], now: datetime
+) -> tuple[list[Facts], list[tuple[str, str]]]:
+    """Of a commit's cards those that can be taken back, and those that others replaced since, with who did."""
+    open_ = [one for one in facts if not live.retracted_by(catalogue, one.id, now)]
+    left: list[tuple[str, str]] = []
+    while True:
+        ids_ = {one.id for one in open_}
+        by = {
+            one.id: [n for n in live.superseded_by(catalogue, one.id, now) if n not in ids_] for one in open_
+        }
+        held = [one for one in open_ if by[one.id]]
+        if not held:
+            return open_, left
+        left += [(one.id, by[one.id][0]) for one in held]
+        open_ = [one for one in open_ if not by[one.id]]
+
+
+def _nothing_open(
+    target: str, added: Sequence[str], facts: Sequence[Facts], left: Sequence[tuple[str, str]]
+) -> Refused:
+    if left:
+        return Refused(
+            f"what `{target[:7]}` wrote was replaced since",
+            [f"first take back the replacement: git mem retract {ids.short(by)}" for _, by in left[:3]],
+        )
+    if added and not facts:
+        return Refused(
+            f"the cards of `{target[:7]}` are left out because of faults: nobody hears them",
+            ["git mem check --all names what is wrong with them"],
+        )
+    return Refused(
+        f"`{target[:7]}` was taken back already, or changed nothing that can be taken back", ["git mem log"]
+    )
 
 
 def _subject(subject: str) -> str:
@@ -128,8 +171,22 @@ def _refuse_connected(context: Context, parent: str, target: str, changes: list[
         if was is None or was.status != "active" or was.token_sha256 != is_.token_sha256:
             raise Refused(
                 f"`{target[:7]}` registered the agent `{found[-1]}`, which the connection of `{host}` stands on",
-                [f"git mem disconnect {host}", "an earlier write: git mem log, then git mem undo COMMIT"],
+                [
+                    *(
+                        [f"what a run of learning wrote: git mem undo {run[:7]}"]
+                        if (run := learned(context))
+                        else []
+                    ),
+                    f"git mem disconnect {host}",
+                    "an earlier write: git mem log, then git mem undo COMMIT",
+                ],
             )
+
+
+def learned(context: Context) -> str | None:
+    """The newest commit of the memory, when a run of learning made it."""
+    tip = context.memory.tip
+    return tip if tip and _trailer(context, tip, "Mem-Agent") == LEARNER else None
 
 
 def _agents(context: Context, commit: str) -> dict[str, Agent]:

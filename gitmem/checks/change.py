@@ -413,6 +413,9 @@ def _edge(
                 f"`{target}` was already retracted by `{by[0]}`", f"git mem show {ids.short(target)}"
             )
         by = live.superseded_by(commit.corpus, target, commit.now)
+        # whoever takes back a replacement may take back what it replaced in the same breath
+        if kind == "retracts" and by and set(by) <= _taken_back(found):
+            return []
         if by and not (kind == "supersedes" and all(_split(commit, other, card) for other in by)):
             return problem(
                 f"`{target}` was already superseded by `{by[0]}`",
@@ -421,6 +424,10 @@ def _edge(
     if kind == "supersedes" and _same_content(commit, facts, card):
         return problem(f"`{target}` says the same", f"git mem confirm {ids.short(target)} says it again")
     return []
+
+
+def _taken_back(found: _Found) -> set[str]:
+    return {target for _, card, _ in found.cards.values() for target in card.retracts}
 
 
 def _split(commit: Commit, other: str, card: Card) -> bool:

@@ -200,7 +200,7 @@ def _name_invalid(context: Context, found: Answer) -> None:
         return
     from gitmem.index import catalogue
 
-    faults = catalogue.faults_of(context.memory.state)
+    faults = [one for one in catalogue.faults_of(context.memory.state) if context.caller.reads_file(one[0])]
     for path, line, message in faults[:5]:
         output.say(f"left out: {path}:{line}: {message}")
     if len(faults) > 5:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gitmem.cli import output
-from gitmem.cli.common import examples, home, json_option, moment, open_context
+from gitmem.cli.common import examples, home, json_option, moment, open_context, options
 from gitmem.context import Context
 from gitmem.errors import Busy, MemError, Refused
 from gitmem.learn import capture as capturing
@@ -21,6 +21,31 @@ from gitmem.recall import log
 _SHOWN = 40
 
 
+# Which conversations to look at: of which hosts, since when, and where their files are.
+histories = options(
+    click.option(
+        "--host",
+        "hosts",
+        multiple=True,
+        type=click.Choice(find.HOSTS),
+        metavar="HOST",
+        help=f"Read this host ({', '.join(find.HOSTS)}; default: those that are connected)",
+    ),
+    click.option(
+        "--since",
+        metavar="DATE",
+        help="What went on after this day (default: a host's first run takes 30 days)",
+    ),
+    click.option(
+        "--home",
+        "home_folder",
+        type=click.Path(path_type=Path, file_okay=False, exists=True),
+        metavar="DIR",
+        help="Read the hosts of this home folder, all of them unless --host names some",
+    ),
+)
+
+
 @click.command(
     epilog=examples(
         "git mem capture",
@@ -28,25 +53,8 @@ _SHOWN = 40
         "git mem capture --host codex --since 2026-11-01",
     )
 )
-@click.option(
-    "--host",
-    "hosts",
-    multiple=True,
-    type=click.Choice(find.HOSTS),
-    metavar="HOST",
-    help=f"Read this host ({', '.join(find.HOSTS)}; default: those that are connected)",
-)
-@click.option(
-    "--since", metavar="DATE", help="What went on after this day (default: a host's first run takes 30 days)"
-)
+@histories
 @click.option("--dry-run", is_flag=True, help="Say what is due; write nothing")
-@click.option(
-    "--home",
-    "home_folder",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    metavar="DIR",
-    help="Read the hosts of this home folder, all of them unless --host names some",
-)
 @click.option("--auto", is_flag=True, help="As hooks call it: silent, and never in anybody's way")
 @json_option
 @click.pass_context
@@ -68,35 +76,48 @@ def capture(
     if auto:
         _auto(context)
         return
+    report = captured(context, hosts, since, home_folder, dry_run=dry_run)
+    if as_json:
+        output.as_json(as_dict(report))
+        return
+    output.answer(text(context, report))
+    if not (hosts or home_folder or connected(context)):
+        output.say("no host is connected")
+        output.say("hint: git mem connect lists them; git mem capture --host HOST reads one all the same")
+
+
+def captured(
+    context: Context,
+    hosts: tuple[str, ...] = (),
+    since: str | None = None,
+    home_folder: Path | None = None,
+    *,
+    dry_run: bool = False,
+) -> Report:
+    """Capture what the options name, else what the connected hosts have.
+
+    Raises:
+        Refused, Busy
+    """
     place = home_folder.absolute() if home_folder else context.env.home
     if place is None:
         raise Refused(
             "cannot tell where the hosts keep their sessions: HOME is not set", ["git mem capture --home DIR"]
         )
-    chosen = tuple(dict.fromkeys(hosts)) or (find.HOSTS if home_folder else connected(context))
-    report = capturing.run(
+    return capturing.run(
         context,
-        chosen,
+        tuple(dict.fromkeys(hosts)) or (find.HOSTS if home_folder else connected(context)),
         home=place,
         variables={} if home_folder else context.env.vars,
         since=moment(since) if since else None,
         dry_run=dry_run,
         progress=output.progress(),
     )
-    if as_json:
-        output.as_json(as_dict(report))
-        return
-    output.answer(text(context, report))
-    if not chosen:
-        output.say("no host is connected")
-        output.say("hint: git mem connect lists them; git mem capture --host HOST reads one all the same")
 
 
 def _auto(context: Context) -> None:
-    if context.env.home is None:
-        return
     try:
-        capturing.run(context, connected(context), home=context.env.home, variables=context.env.vars)
+        captured(context)
     except Busy:
         return
     except (MemError, OSError) as error:

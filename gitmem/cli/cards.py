@@ -242,9 +242,11 @@ def undo(ctx: click.Context, commit: str | None) -> None:
     Your last write may itself be an undo, so a second `git mem undo` brings the card back, and a third takes it
     back again. For an earlier write name its commit: git mem log.
     """
+    from gitmem.authoring.undo import learned
     from gitmem.authoring.undo import undo as take_back
 
     context = open_context(ctx)
+    run = None if commit else learned(context)
     done = take_back(context, commit)
     for card in done.retractions:
         output.answer(card.id + "\n")
@@ -256,6 +258,10 @@ def undo(ctx: click.Context, commit: str | None) -> None:
     output.say(
         f"took back {kind}{done.commit[:7]} {done.subject}: {', '.join(what)}, commit {done.written.commit[:7]}"
     )
+    for card, by in done.left:
+        output.say(f"stays: {ids.short(card)}, which {ids.short(by)} replaced since")
+    if run:
+        output.say(f"note: that was your own last write; what learning wrote since: git mem undo {run[:7]}")
     _undo_line(context)
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
-from gitmem import config, judge
+from gitmem import config, identity, judge
 from gitmem.checks import problem as problems
 from gitmem.cli import output
 from gitmem.cli.common import examples, json_option, note_other_memory, open_context
 from gitmem.errors import NoMemory, Refused, Usage
 from gitmem.git import locate
 from gitmem.git.locate import Memory
+from gitmem.registry import load
 
 
 def _repository(ctx: click.Context) -> Memory:
@@ -28,7 +29,7 @@ def _repository(ctx: click.Context) -> Memory:
             or "GIT_INDEX_FILE" in env.vars
             or "GIT_DIR" in env.vars
         ):
-            return found
+            return locate.supported(found)
     return locate.find(env, named, accept_cwd=True)
 
 
@@ -108,6 +109,8 @@ def check(
             )
         report = judge.check_tree(memory.git, tree, _reading(output.progress()))
     found = problems.only(report.problems, chosen)
+    if all_ or range_ or not report.committing:
+        found = _for_the_caller(memory, found)
     report = problems.Report(found, report.files, report.committing)
     if as_json:
         output.as_json(
@@ -123,6 +126,23 @@ def check(
                 f"ok: {report.files} file{'s' if report.files != 1 else ''} pass{'es' if report.files == 1 else ''}{warned}"
             )
     return 0 if report.ok else 1
+
+
+def _for_the_caller(memory: Memory, found: tuple[problems.Problem, ...]) -> tuple[problems.Problem, ...]:
+    """The problems without the words of scopes that an agent may not read; that there are some is no secret."""
+    env = config.from_process()
+    if env.person:
+        return found
+    caller = identity.resolve(env, load.current(memory), memory)
+    shown = tuple(one for one in found if caller.reads_file(one.path))
+    hidden = [one for one in found if one not in shown]
+    for severity in sorted({one.severity for one in hidden}):
+        count = sum(one.severity == severity for one in hidden)
+        words = f"{count} problem{'s' if count != 1 else ''} in scopes that `{caller.name}` may not read"
+        shown += (
+            problems.Problem(locate.MARK, 1, problems.SCOPE, words, "let a person look", severity=severity),
+        )
+    return shown
 
 
 def _marked(git) -> bool:  # type: ignore[no-untyped-def]
@@ -273,6 +293,13 @@ def _bare(ctx: click.Context) -> Memory:
     return memory
 
 
+def _hooked(ctx: click.Context) -> Memory:
+    """The repository whose hooks are meant; a server where nothing was pushed yet is no memory, and has hooks all the same."""
+    named = (ctx.obj or {}).get("repo")
+    found = _bare(ctx) if named or locate.here(config.from_process()) else None
+    return found if found is not None and found.bare else open_context(ctx).memory
+
+
 @hooks.command("uninstall")
 @click.pass_context
 def uninstall_hooks(ctx: click.Context) -> None:
@@ -282,10 +309,7 @@ def uninstall_hooks(ctx: click.Context) -> None:
     env = config.from_process()
     if not env.person:
         raise Refused("hooks are taken out by people", ["run it in a terminal of your own"])
-    # a server where nothing was pushed yet is no memory, and has hooks all the same
-    named = (ctx.obj or {}).get("repo")
-    found = _bare(ctx) if named or locate.here(env) else None
-    memory = found if found is not None and found.bare else open_context(ctx).memory
+    memory = _hooked(ctx)
     note_other_memory(memory, env)
     for change in place.uninstall_from(memory):
         output.say(f"{change.name:<22} {change.action}{': ' + change.note if change.note else ''}")
@@ -298,10 +322,10 @@ def hooks_status(ctx: click.Context, as_json: bool) -> int:
     """Say which hooks are in, and whether git would run them."""
     from gitmem.hooks.place import states
 
-    context = open_context(ctx)
-    found = states(context.memory)
+    memory = _hooked(ctx)
+    found = states(memory)
     if not as_json:
-        note_other_memory(context.memory, context.env)
+        note_other_memory(memory, config.from_process())
     if as_json:
         output.as_json(
             [

@@ -102,7 +102,7 @@ def disconnect(ctx: click.Context, hosts: tuple[str, ...]) -> None:
     if not env.person:
         raise Refused("disconnecting is for people", ["run it in a terminal of your own"])
     for host in dict.fromkeys(hosts):
-        output.answer(_disconnected_text(core.disconnect(context, env, host), env))
+        output.answer(disconnected_text(core.disconnect(context, env, host), env))
 
 
 @click.command(epilog=examples("git mem hook claude-code < event.json"))
@@ -236,7 +236,7 @@ def _learning(context: Context, wanted: bool | None) -> None:
             output.say(f"hint: {hint}")
 
 
-def _disconnected_text(one: Disconnected, env: Env) -> str:
+def disconnected_text(one: Disconnected, env: Env) -> str:
     if not (one.removed or one.left or one.revoked or one.kept_for_others):
         return _line(one.host, "was not connected, nothing to take out")
     agent = f"; agent `{one.host}` revoked, its cards stay" if one.revoked else ""

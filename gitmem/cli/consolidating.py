@@ -13,7 +13,7 @@ from gitmem.errors import Refused
 from gitmem.learn import answer as answers
 from gitmem.learn import consolidate as core
 from gitmem.learn.consolidate import Proposal, Question
-from gitmem.learn.ways import Declined, Spent, Unreachable, by_hand, choose
+from gitmem.learn.ways import Declined, Late, Spent, Unreachable, by_hand, choose
 from gitmem.model import ids
 
 
@@ -65,16 +65,16 @@ def consolidate(
             f"then: git mem consolidate --answer {delegate}" if files else "nothing resembles anything"
         )
         return 0
-    found = _answered(asked, answer) if answer else _read(context, asked)
+    found, failed = _answered(asked, answer) if answer else _read(context, asked)
     if as_json:
         output.as_json({"proposals": [_as_dict(one) for one in found]})
     elif found and not apply_:
         output.answer(_text(found))
         output.say("hint: git mem consolidate --apply writes all of it; git mem retract ID one")
     if not found:
-        if not as_json:
+        if not as_json and not failed:
             output.answer("nothing to do\n")
-        return 0
+        return 1 if failed else 0
     if apply_:
         written, made = core.apply(context, found)
         if not as_json:
@@ -84,33 +84,42 @@ def consolidate(
     return 0
 
 
-def _read(context: Context, asked: list[Question]) -> list[Proposal]:
+def _read(context: Context, asked: list[Question]) -> tuple[list[Proposal], int]:
+    """What was proposed, and how many questions got no answer."""
     if not asked:
-        return []
+        return [], 0
     way = choose.choose(context)
     if way is None:
         raise Refused("nobody reads", choose.hints())
     show = output.progress()
     found: list[Proposal] = []
+    failed = 0
     for number, question in enumerate(asked, 1):
         if show:
             show("reading", number, len(asked))
         try:
             found += core.proposals(answers.parse(way.ask(question.order).text), question)
         except (Unreachable, Declined, ValueError) as none:
-            output.say(f"note: {question.order.subject}: {none}")
+            failed += 1
+            output.say(f"note: no answer about {question.order.subject}: {none}")
+            if isinstance(none, Late):
+                failed += len(asked) - number
+                break
         except Spent as cap:
+            failed += len(asked) - number + 1
             output.say(f"note: {cap}")
             break
-    return found
+    return found, failed
 
 
-def _answered(asked: list[Question], place: Path) -> list[Proposal]:
+def _answered(asked: list[Question], place: Path) -> tuple[list[Proposal], int]:
     by_id = {question.order.id: question for question in asked}
     found: list[Proposal] = []
+    failed = 0
     for order_id, text in by_hand.read(place):
         question = by_id.get(order_id)
         if question is None:
+            failed += 1
             output.say(
                 f"note: `{order_id}` is no open question: git mem consolidate --delegate DIR asks anew"
             )
@@ -118,8 +127,9 @@ def _answered(asked: list[Question], place: Path) -> list[Proposal]:
         try:
             found += core.proposals(answers.parse(text), question)
         except ValueError as none:
+            failed += 1
             output.say(f"note: `{order_id}` could not be read: {none}")
-    return found
+    return found, failed
 
 
 def _text(found: list[Proposal]) -> str:

@@ -67,7 +67,7 @@ def doctor(ctx: click.Context, as_json: bool) -> int:
 
 def _memory(context: Context) -> Iterable[Finding]:
     """Everything that needs a memory; the index is looked at before its cards bring it up to date."""
-    from gitmem.health import git, index, learning, names, place
+    from gitmem.health import erasure, git, index, learning, names, place, sync
 
     indexed = _looked("index", lambda: index.findings(context))
     yield from _looked("cards", lambda: _cards(context))
@@ -76,6 +76,8 @@ def _memory(context: Context) -> Iterable[Finding]:
     for host, agent in _connected(context):
         yield from _looked(host, lambda host=host, agent=agent: _host(context, host, agent))  # type: ignore[misc]
     yield from _looked("learning", lambda: learning.findings(context))
+    yield from _looked("forgetting", lambda: erasure.findings(context))
+    yield from _looked("sync", lambda: sync.findings(context))
     yield from _looked("memory", lambda: place.findings(context))
     yield from _looked("names", lambda: names.findings(context))
     yield from _looked("git", lambda: git.findings(context))

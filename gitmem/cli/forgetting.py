@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gitmem import detach
 from gitmem.cli import output
 from gitmem.cli.common import examples, home, json_option, open_context
 from gitmem.context import Context
@@ -85,6 +86,8 @@ def forget(
     if not as_json:
         output.answer("".join(f"{one}\n" for one in made.ids))
     _report(context, outcome, found)
+    # the index was thrown away with the words in it
+    detach.index(context.memory.root, context.memory.git.env)
 
 
 def accept_rewrite(context: Context, remote: str = "origin") -> None:

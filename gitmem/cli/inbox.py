@@ -12,6 +12,7 @@ from gitmem.context import Context
 from gitmem.learn import run
 from gitmem.learn.candidate import DROPPED, UNMATCHED, WAITING
 from gitmem.learn.desk import Desk
+from gitmem.learn.work import Work
 from gitmem.model.layers import shorten
 
 _SHOWN = 30
@@ -54,7 +55,7 @@ def _waiting(table: Desk) -> list[dict[str, Any]]:
         record = held.work
         states = [
             ("model", unread.get(record.key, 0), record.trouble.why or "not read yet"),
-            ("review", len(record.open()), "facts to be judged"),
+            ("review", len(record.open()), _judging(record)),
             (
                 "project",
                 sum(one.fate == WAITING for one in record.candidates),
@@ -64,12 +65,17 @@ def _waiting(table: Desk) -> list[dict[str, Any]]:
         found += [
             {
                 "for": what, "count": count, "why": why, "host": record.host, "session": record.session, "scope": held.digest.project,
-                "folder": held.digest.cwd, "since": held.digest.captured, "again": record.trouble.not_before or None,
+                "folder": held.digest.cwd, "since": held.digest.last, "again": record.trouble.not_before or None,
             }
             for what, count, why in states
             if count
         ]  # fmt: skip
     return found
+
+
+def _judging(record: Work) -> str:
+    whys = dict.fromkeys(str(one.extra["waits"]) for _, one in record.open() if "waits" in one.extra)
+    return "facts to be judged" + (f": {'; '.join(whys)}" if whys else "")
 
 
 def _gone(table: Desk) -> list[dict[str, Any]]:
@@ -81,6 +87,14 @@ def _gone(table: Desk) -> list[dict[str, Any]]:
         for held in table.held
         for one in held.work.candidates
         if one.fate in (DROPPED, UNMATCHED)
+    ]  # fmt: skip
+    found += [
+        {
+            "kind": "gave up", "why": held.work.gave_up_why, "conclusion": "the conversation; git mem learn --again asks once more", "quote": "",
+            "scope": held.digest.project, "host": held.work.host, "session": held.work.session, "said": held.digest.last,
+        }
+        for held in table.held
+        if held.work.gave_up
     ]  # fmt: skip
     return sorted(found, key=lambda one: one["said"], reverse=True)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from gitmem.cli import output
 from gitmem.cli.common import home
 from gitmem.context import Context
+from gitmem.identity import Caller
 from gitmem.learn import rules
 from gitmem.learn.plan import Step
 from gitmem.learn.run import Result
@@ -15,7 +17,10 @@ from gitmem.model import ids
 from gitmem.model.layers import shorten
 
 _CARDS_SHOWN = 7
-_WORDS_BYTES = 80
+# With the columns before them a row stays within a hundred columns or so, Chinese included.
+_SAID_BYTES = 52
+_WORDS_BYTES = 44
+_WHY = "why dropped: git mem inbox --dropped"
 _ROWS = (
     (rules.PROMOTE, "new"),
     (rules.SUPERSEDE, "replaced"),
@@ -55,22 +60,48 @@ def text(context: Context, result: Result, cap: float | None) -> str:
                 f"{len(result.dropped):<9}{', '.join(f'{kind} {count}' for kind, count in kinds.most_common())}",
             )
         )
+    if result.gave_up:
+        why = "; ".join(dict.fromkeys(why for _, why in result.gave_up[:2]))
+        tail.append(("gave up", f"{len(result.gave_up):<9}{why}; to ask once more: git mem learn --again"))
     for reason, count in list(result.later.items())[:3]:
         tail.append(("later", f"{count:<9}{reason}"))
     for folder, count in list(result.waiting.items())[:2]:
         tail.append(("waiting", f"{count:<9}for `git mem project add` in {home(folder, context.env.home)}"))
-    if result.stopped:
+    if result.stopped and result.stopped not in result.later:
         tail.append(("stopped", result.stopped))
     if result.written:
         commit = result.written.commit[:7]
         tail.append(("commit", f"{commit}, all checks green{_cost(result, cap)}"))
-        why = "    why dropped: git mem inbox --dropped" if result.dropped else ""
+        why = f"    {_WHY}" if result.dropped else ""
         tail.append(("undo", f"all: git mem undo {commit}    one: git mem retract ID{why}"))
     elif result.calls:
-        tail.append(("cost", _cost(result, cap).removeprefix("; ")))
+        tail.append(
+            ("cost", _cost(result, cap).removeprefix("; ") + (f"    {_WHY}" if result.dropped else ""))
+        )
     if not (head or cards or tail):
         return "nothing new\n"
     return _aligned(head, cards, tail)
+
+
+def for_caller(caller: Caller, result: Result) -> Result:
+    """What an agent may hear of a run: what it read by other scopes' words stays between the learner and the person."""
+    if caller.person:
+        return result
+
+    def heard(held: Any, one: Any) -> bool:
+        return caller.reads(one.scope or held.digest.project or "personal")
+
+    return replace(
+        result,
+        steps=[step for step in result.steps if caller.reads(step.scope)],
+        dropped=[pair for pair in result.dropped if heard(*pair)],
+        unmatched=[pair for pair in result.unmatched if heard(*pair)],
+        gave_up=[
+            (held, why) for held, why in result.gave_up if caller.reads(held.digest.project or "personal")
+        ],
+        # folders of no project: nobody has said yet who may read what was said there
+        waiting=result.waiting if caller.reads("personal") else {},
+    )
 
 
 def _aligned(*blocks: list[tuple[str, ...]]) -> str:
@@ -101,7 +132,7 @@ def _row(step: Step) -> tuple[str, ...]:
     else:
         who = "you" if step.turn.role == "user" else "the agent"
         last = f"{who} {'to' if who == 'you' else 'in'} {step.host}: “{shorten(' '.join(step.quote.split()), _WORDS_BYTES)}”"
-    return shown, step.scope, shorten(said, 100), last
+    return shown, step.scope, shorten(said, _SAID_BYTES), last
 
 
 def _cost(result: Result, cap: float | None) -> str:
@@ -134,6 +165,10 @@ def as_dict(result: Result) -> dict[str, Any]:
         ],
         "dropped": [_dropped(held, one) for held, one in result.dropped],
         "asked_to_forget": [_dropped(held, one) for held, one in result.unmatched],
+        "gave_up": [
+            {"host": held.work.host, "session": held.work.session, "why": why} for held, why in result.gave_up
+        ],
+        "failed": result.failed,
         "later": result.later,
         "waiting": result.waiting,
         "commit": result.written.commit if result.written else None,

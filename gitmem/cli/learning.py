@@ -9,13 +9,14 @@ import click
 
 from gitmem import detach
 from gitmem.cli import learned, output
-from gitmem.cli.capturing import connected
-from gitmem.cli.common import examples, home, json_option, moment, note_branch, open_context
+from gitmem.cli.capturing import captured, connected, histories
+from gitmem.cli.common import examples, home, json_option, note_branch, open_context
 from gitmem.context import Context
 from gitmem.errors import Busy, MemError, Refused, Usage
 from gitmem.git.locate import refreshed
-from gitmem.learn import background, find, run, timer
-from gitmem.learn import capture as capturing
+from gitmem.learn import background, run, timer
+from gitmem.learn.capture import Report
+from gitmem.learn.due import DUE
 from gitmem.learn.ways import by_hand, choose
 from gitmem.recall import log
 
@@ -31,23 +32,7 @@ ASKED_USD = 0.10
         "git mem learn --delegate ~/orders && git mem learn --answer ~/orders",
     )
 )
-@click.option(
-    "--host",
-    "hosts",
-    multiple=True,
-    type=click.Choice(find.HOSTS),
-    metavar="HOST",
-    help="Capture this host only",
-)
-@click.option(
-    "--since",
-    metavar="DATE",
-    help="Capture what went on after this day (default: the newest 30 days at first)",
-)
-@click.option(
-    "--home", "home_folder", type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="DIR",
-    help="Capture the hosts of this home folder",
-)  # fmt: skip
+@histories
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -73,6 +58,7 @@ ASKED_USD = 0.10
 @click.option(
     "--auto", is_flag=True, help="As hooks and timers call it: silent, only after a yes to learning"
 )
+@click.option("--again", is_flag=True, help="Ask once more about conversations that were given up")
 @click.option("--yes", is_flag=True, help="Do not ask before spending")
 @json_option
 @click.pass_context
@@ -88,6 +74,7 @@ def learn(
     answer: Path | None,
     every: str | None,
     auto: bool,
+    again: bool,
     yes: bool,
     as_json: bool,
 ) -> int:
@@ -109,27 +96,16 @@ def learn(
         return _auto(context)
     if answer:
         return _told(context, run.take_in(context, by_hand.read(answer)), as_json, answered=True)
-    _capture(context, hosts, since, home_folder, dry_run)
+    if again:
+        output.say(f"{_count(run.ask_again(context), 'conversation')} that had been given up")
+    report = captured(context, hosts, since, home_folder, dry_run=dry_run)
+    if not (hosts or home_folder or connected(context)):
+        output.say("note: no host is connected; git mem connect lists them")
     if delegate:
         return _delegate(context, delegate, most, as_json)
     if dry_run:
-        return _would(context, as_json)
+        return _would(context, report, as_json)
     return _read(context, most, max_usd, yes, as_json)
-
-
-def _capture(
-    context: Context, hosts: tuple[str, ...], since: str | None, home_folder: Path | None, dry_run: bool
-) -> None:
-    place = home_folder.absolute() if home_folder else context.env.home
-    chosen = tuple(dict.fromkeys(hosts)) or (find.HOSTS if home_folder else connected(context))
-    if place is None or not chosen or dry_run:
-        if not chosen:
-            output.say("note: no host is connected; git mem connect lists them")
-        return
-    capturing.run(
-        context, chosen, home=place, variables={} if home_folder else context.env.vars,
-        since=moment(since) if since else None, progress=output.progress(),
-    )  # fmt: skip
 
 
 def _read(context: Context, most: int | None, max_usd: float | None, yes: bool, as_json: bool) -> int:
@@ -146,7 +122,7 @@ def _read(context: Context, most: int | None, max_usd: float | None, yes: bool, 
         output.say("nothing was read")
         return 1
     try:
-        result = run.through(context, way, most=most, progress=output.progress())
+        result = run.through(context, way, most=most, progress=output.progress(), at_once=True)
     except KeyboardInterrupt:
         output.say("stopped; what was answered is kept: git mem learn goes on")
         return 130
@@ -174,6 +150,7 @@ def _agreed(context: Context, orders: list[Any], yes: bool) -> bool:
 def _told(
     context: Context, result: run.Result, as_json: bool, max_usd: float | None = None, answered: bool = False
 ) -> int:
+    result = learned.for_caller(context.caller, result)
     if as_json:
         output.as_json(learned.as_dict(result))
     else:
@@ -185,10 +162,13 @@ def _told(
         )
     if answered and not as_json and result.later:
         output.say("hint: git mem learn --delegate DIR writes the next questions")
+    if result.failed and not as_json:
+        output.say("hint: once that is mended, git mem learn asks again at once")
     if result.written:
         note_branch(context)
         _index(context)
-    return 0
+    # something was asked, and no answer could be used
+    return 1 if result.failed and result.failed >= result.asked else 0
 
 
 def _index(context: Context) -> None:
@@ -227,16 +207,12 @@ def _delegate(context: Context, folder: Path, most: int | None, as_json: bool) -
     return 0
 
 
-def _would(context: Context, as_json: bool) -> int:
-    place = context.env.home
-    hosts = connected(context)
-    report = (
-        capturing.run(context, hosts, home=place, variables=context.env.vars, dry_run=True)
-        if place and hosts
-        else None
-    )
-    orders = run.hand_out(context)
-    due = len(report.of(capturing.due.DUE)) if report else 0
+def _would(context: Context, report: Report, as_json: bool) -> int:
+    # what is not captured yet is asked about as it stands
+    orders = run.hand_out(context) + [
+        order for one in report.of(DUE) for order in run.asked_about(context, one)
+    ]
+    due = len(report.of(DUE))
     usd = choose.estimate(context, orders)
     reader = choose.describe(context)
     if as_json:
@@ -255,9 +231,7 @@ def _auto(context: Context) -> int:
     if not background.agreed(context.memory):
         return 0
     try:
-        hosts = connected(context)
-        if context.env.home is not None and hosts:
-            capturing.run(context, hosts, home=context.env.home, variables=context.env.vars)
+        captured(context)
         result = run.through(context, choose.choose(context))
         if result.written:
             _index(context)
@@ -329,7 +303,9 @@ def _stage(ctx: click.Context, stages: tuple[str, ...], most: int | None, as_jso
     if way is None:
         raise Refused("nobody reads", choose.hints())
     return _told(
-        context, run.through(context, way, stages=stages, most=most, progress=output.progress()), as_json
+        context,
+        run.through(context, way, stages=stages, most=most, progress=output.progress(), at_once=True),
+        as_json,
     )
 
 

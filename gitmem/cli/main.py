@@ -42,6 +42,8 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
     "agent": (OTHER, "registry", "agent", "Register, list and revoke agents"),
     "profile": (OTHER, "profiles", "profile", "Show what each kind of agent hears"),
     "disconnect": (OTHER, "connecting", "disconnect", "Take out what connect wrote"),
+    "sync": (OTHER, "syncing", "sync", "Bring this memory and its git remote together"),
+    "clone": (OTHER, "syncing", "clone", "Take a memory from another device"),
     "check": (OTHER, "checking", "check", "Check the memory, or what is about to be committed"),
     "doctor": (OTHER, "doctor", "doctor", "Find what is wrong, and the line that mends it"),
     "off": (OTHER, "switches", "off", "Switch recall off, here or for a while"),
@@ -49,6 +51,7 @@ COMMANDS: dict[str, tuple[str, str, str, str]] = {
     "path": (OTHER, "status", "path", "Print where the memory is"),
     "completion": (OTHER, "helping", "completion", "Print shell completion"),
     "demo": (OTHER, "demo", "demo", "Show what it does, in a temporary folder"),
+    "uninstall": (OTHER, "uninstalling", "uninstall", "Take git mem out of this computer; the memory stays"),
     "help": (OTHER, "helping", "help_", "Explain a topic or a command"),
     "capture": (PLUMBING, "capturing", "capture", "Take in conversations that ended, for learning"),
     "distil": (PLUMBING, "learning", "distil", "Have captured conversations read for facts"),
@@ -69,6 +72,7 @@ GUESSES = {
     "profiles": "profile", "verify": "check", "lint": "check", "where": "path", "history": "log", "mute": "off", "explain": "why",
     "install": "connect", "setup": "init", "create": "init",
     "distill": "distil", "queue": "inbox", "pending": "inbox",
+    "pull": "sync", "push": "sync", "fetch": "sync",
     "diagnose": "doctor", "health": "doctor", "serve": "mcp",
 }  # fmt: skip
 

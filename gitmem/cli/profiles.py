@@ -77,11 +77,7 @@ def _profiles(context: Context, as_json: bool) -> None:
         (
             "agents",
             *(
-                ", ".join(
-                    a.id
-                    for a in context.registry.agents.values()
-                    if a.profile == one.name and a.status == "active"
-                )
+                ", ".join(a.id for a in context.agents() if a.profile == one.name and a.status == "active")
                 or "-"
                 for one in found
             ),

@@ -200,7 +200,7 @@ def list_agents(ctx: click.Context, as_json: bool) -> None:
 
     context = open_context(ctx)
     heard = {one["id"]: one for one in agents(context)}
-    rows = [_agent_json(one, heard[one.id]["answered"]) for one in context.registry.agents.values()]
+    rows = [_agent_json(one, heard[one.id]["answered"]) for one in context.agents()]
     if as_json:
         output.as_json({"agents": rows})
         return

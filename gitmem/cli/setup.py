@@ -16,7 +16,7 @@ from gitmem.cli.common import examples, home, json_option
 from gitmem.config import Env
 from gitmem.errors import MemError, Usage
 from gitmem.health.finding import spelt
-from gitmem.hooks.install import InstallReport
+from gitmem.hooks.install import STRICT, InstallReport
 from gitmem.hosts import connect
 from gitmem.imports.find import Found
 
@@ -79,12 +79,7 @@ def made_text(env: Env, made: Made, hooks: InstallReport | None, in_project: boo
         first = f"{place} is a memory already; nothing was written to it"
     else:
         first = f"Made a memory in {place}" + (" (this project was not touched)" if in_project else "")
-    if hooks is None:
-        checks = "no commit hooks; git mem hooks install puts them in"
-    elif hooks.active:
-        checks = "commit hooks are in; a bad card cannot be committed"
-    else:
-        checks = "commit hooks are in, but git does not run them here"
+    checks = checks_words(hooks)
     default = {
         "set": f"git config --global mem.repo {typed}",
         "same": f"this one (git config --global mem.repo {typed})",
@@ -92,6 +87,18 @@ def made_text(env: Env, made: Made, hooks: InstallReport | None, in_project: boo
         "failed": f"could not be set; do it by hand: git config --global mem.repo {typed}",
     }[made.default]
     return f"{first}\n  checks    {checks}\n  default   {default}\n"
+
+
+def checks_words(hooks: InstallReport | None) -> str:
+    """What the memory's hooks do now."""
+    if hooks is None:
+        return "no commit hooks; git mem hooks install puts them in"
+    if not hooks.active:
+        return "commit hooks are in, but git does not run them here"
+    strict = any(change.name == STRICT for change in hooks.changes)
+    return "commit hooks are in; a bad card cannot be committed" + (
+        ", and strict: the branch moves only by what passes" if strict else ""
+    )
 
 
 def hook_notes(hooks: InstallReport | None) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
+from gitmem import autosync
 from gitmem.authoring.commit import cards_now
 from gitmem.context import Context
 from gitmem.hooks import place
@@ -16,6 +18,7 @@ from gitmem.learn.standing import standing
 from gitmem.learn.ways import choose
 from gitmem.model import live, when
 from gitmem.recall import log, story, switches
+from gitmem.sharing import sync
 
 _NEW = timedelta(days=1)
 
@@ -56,6 +59,7 @@ def collect(context: Context) -> dict[str, Any]:
             if context.caller.reads(one.id)
         ],
         "learning": learning(context),
+        "sync": syncing(context),
         "off": switched_off(context),
     }
 
@@ -103,7 +107,7 @@ def agents(context: Context) -> list[dict[str, Any]]:
             "asked": asked.get(one.id),
             "answered": answered.get(one.id),
         }
-        for one in context.registry.agents.values()
+        for one in context.agents()
     ]
 
 
@@ -116,6 +120,11 @@ def learning(context: Context) -> dict[str, Any]:
         "last": found.last,
         "stopped": found.stopped,
     }
+
+
+def syncing(context: Context) -> dict[str, Any] | None:
+    found = sync.standing(context.memory)
+    return None if found is None else {**asdict(found), "always": autosync.on(context.memory)}
 
 
 def switched_off(context: Context) -> dict[str, Any]:

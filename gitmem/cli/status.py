@@ -88,6 +88,8 @@ def status_text(context: Context, found: dict[str, Any]) -> str:
         for number, line in enumerate(off_lines(context, found["off"]))
     )
     rows.append(("learning", output.aimed(_learning(context, found["learning"]))))
+    if found["sync"] is not None:
+        rows.append(("sync", output.aimed(_sync(context, found["sync"]))))
     new = found["new"]
     rows.append(("new", f"{_count(len(new), 'card')} since yesterday" if new else "nothing since yesterday"))
     rows.extend(
@@ -121,7 +123,8 @@ def _count(number: int, what: str) -> str:
 def _hooks(hooks: list[dict[str, Any]]) -> str:
     bad = [one for one in hooks if not one["ok"]]
     if not bad:
-        return "commit hooks are in"
+        strict = any(one["name"] == "reference-transaction" for one in hooks)
+        return "commit hooks are in" + (", strict: every move of the branch is judged" if strict else "")
     if len(bad) == len(hooks) and all(one["state"] == "missing" for one in bad):
         return "commit hooks are missing: git mem hooks install"
     return "; ".join(f"{one['name']} {one['state']}" for one in bad) + ": git mem hooks status"
@@ -148,6 +151,18 @@ def _learning(context: Context, found: dict[str, Any]) -> str:
     if found["reader"] is None:
         return f"on, and nobody reads{wait}: git mem doctor"
     return (f"last run {ago(found['last'], context.now)}" if found["last"] else "on, has not run yet") + wait
+
+
+def _sync(context: Context, found: dict[str, Any]) -> str:
+    if found["failed"]:
+        return f"the last sync stopped: {found['failed']}: git mem doctor"
+    if found["refused"]:
+        return f"{found['remote']} did not take the last push: git mem doctor"
+    if not found["last"]:
+        return f"never with {found['remote']}: git mem sync"
+    return f"with {found['remote']} {ago(found['last'], context.now)}" + (
+        f"; {_count(found['ahead'], 'commit')} to give" if found["ahead"] else ""
+    )
 
 
 def _last(agent: dict[str, Any], context: Context) -> str:

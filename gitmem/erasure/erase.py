@@ -142,6 +142,7 @@ def _erased(memory: Memory, order: Order, step: Step | None) -> Outcome:
     with lock.held(state / "write.lock", _WAIT_S, "the memory") as held:
         roots.refuse_when_unfit(memory)
         settle_debts(memory, work_trees(memory))
+        roots.forget_sightings(memory)
         say("rewriting history")
         for _ in range(5):
             moves = rewrite.prepare(memory, order)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.errors import Busy, Refused
-from gitmem.git.locate import Memory
+from gitmem.git.locate import SEEN, Memory
 from gitmem.git.run import Git
 from gitmem.git.worktrees import operation
 
@@ -27,6 +27,12 @@ class Checkout:
         if self.root != self.git_dir:
             return Git(self.root, memory.git.env)
         return Git(self.git_dir, {**memory.git.env, "GIT_DIR": str(self.git_dir)})
+
+
+def forget_sightings(memory: Memory) -> None:
+    """Drop the notes of where remotes stood: rewritten, they would name commits that no remote ever had."""
+    for name in memory.git.lines("for-each-ref", "--format=%(refname)", SEEN):
+        memory.git.run("update-ref", "-d", name)
 
 
 def git_dirs(memory: Memory) -> list[Path]:

@@ -12,6 +12,8 @@ from gitmem.errors import GitFailed, NoMemory
 from gitmem.git.run import Git, clean
 
 MARK = "registry/memory.yaml"
+# Where a remote's branch stood when it was last synced with, a ref a remote.
+SEEN = "refs/git-mem/seen/"
 STATE = "git-mem"
 CREATE = "git mem init"
 # So many branches are looked at for a memory whose branch was renamed.
@@ -89,12 +91,12 @@ def find(
                 f"`{place}` is a git repository but holds no memory on `{memory.branch}`",
                 hints,
             )
-        return memory
+        return supported(memory)
     memory = None if only_configured else open_at(env.cwd, env)
     if memory is not None and memory.registry_tree is not None:
         accepted = memory.setting("mem.accepted") == "true"
         if env.terminal or accept_cwd or accepted:
-            return memory
+            return supported(memory)
         raise NoMemory(
             "no memory is configured; the folder here looks like one but was never accepted",
             [f"git config --global mem.repo {quote(str(memory.root))}"],
@@ -102,6 +104,22 @@ def find(
     if memory is not None and (env.terminal or accept_cwd) and (gone := moved(memory)):
         raise gone
     raise NoMemory("there is no memory yet", [CREATE])
+
+
+def supported(memory: Memory) -> Memory:
+    """The memory, if its repository has the format that every git and libgit2 reads.
+
+    Raises:
+        GitFailed: it has not.
+    """
+    storage = memory.setting("extensions.refstorage", "files")
+    objects = memory.setting("extensions.objectformat", "sha1")
+    if storage != "files" or objects != "sha1":
+        raise GitFailed(
+            f"`{memory.root}` keeps its {'refs as ' + str(storage) if storage != 'files' else 'objects as ' + str(objects)}, which a memory cannot use yet",
+            ["git mem init DIR, with a folder that is not there yet, makes one that works"],
+        )
+    return memory
 
 
 def moved(memory: Memory) -> NoMemory | None:
@@ -165,9 +183,10 @@ def open_with(git: Git) -> Memory | None:
         if "not a git repository" in words:
             return None
         if "dubious ownership" in words:
+            advice = next((line.strip() for line in words.split("\n") if "--add safe.directory" in line), "")
             raise GitFailed(
                 "git refuses this repository: it belongs to somebody else",
-                ["git config --global --add safe.directory PATH, if you trust it"],
+                [f"if you trust it: {advice or 'git config --global --add safe.directory ' + str(git.cwd)}"],
             )
         if "unknown repository extension" in words or "not understood" in words:
             raise GitFailed(

@@ -63,7 +63,7 @@ class Git:
         except NotADirectoryError as error:
             raise GitFailed(f"`{self.cwd}` is not a folder") from error
         except subprocess.TimeoutExpired as error:
-            raise GitFailed(f"`git {args[0]}` took longer than {timeout_s} s") from error
+            raise GitFailed(f"`git {_command(args)}` did not end within {timeout_s:g} s") from error
         if check and done.returncode != 0:
             raise failure(args, done.stderr, done.returncode)
         return Result(done.returncode, done.stdout, done.stderr)
@@ -78,7 +78,15 @@ def failure(args: Sequence[str], stderr: bytes, code: int) -> GitFailed:
     first = next((w for w in words if w.startswith(("fatal:", "error:"))), words[0] if words else "")
     first = first.removeprefix("fatal: ").removeprefix("error: ") or f"exit code {code}"
     hints = [w.removeprefix("hint: ") for w in words if w.startswith("hint: ")][:3]
-    return GitFailed(f"git {args[0] if args else ''}: {first}", hints)
+    return GitFailed(f"git {_command(args)}: {first}", hints)
+
+
+def _command(args: Sequence[str]) -> str:
+    """`commit` of `-c key=value commit …`."""
+    rest = list(args)
+    while rest[:1] == ["-c"]:
+        del rest[:2]
+    return rest[0] if rest else ""
 
 
 def clean(cwd: Path, variables: Mapping[str, str]) -> Git:

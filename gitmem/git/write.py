@@ -12,6 +12,7 @@ moves and kept until they have it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from pathlib import Path
 from shlex import quote
 
 from gitmem.errors import Busy, GitFailed, Refused
-from gitmem.git import lock
+from gitmem.git import lock, objects
 from gitmem.git.deliver import NOTE, note_debts, settle_debts
 from gitmem.git.locate import Memory, refreshed
 from gitmem.git.run import Git, failure
@@ -32,6 +33,7 @@ LOCK_TIMEOUT_S = 30.0
 COMMIT_TIMEOUT_S = 300.0
 MOVING = "moving"
 _ZERO = "0" * 40
+_WHO_SIGNS = "git config --show-origin --get commit.gpgsign shows who asks for signatures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,19 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Files to add or change (path -> bytes; None deletes), and the commit's message with its trailers."""
+    """Files to add or change (path -> bytes; None deletes), and the commit's message with its trailers.
+
+    Args:
+        merges: a commit that becomes the second parent.
+        approve: called with the commit before the branch moves to it; what it raises keeps the branch where it is.
+    """
 
     files: Mapping[str, bytes | None]
     subject: str
     body: str = ""
     trailers: Sequence[tuple[str, str]] = ()
+    merges: str | None = None
+    approve: Callable[[str], None] | None = None
 
     def message(self) -> str:
         parts = [self.subject]
@@ -86,10 +95,39 @@ def write(
             if draft is None:
                 return None
             commit = _commit(memory, draft, env or {})
+            if draft.approve:
+                draft.approve(commit)
             note_debts(memory, trees, draft.files)
             if _move(memory, commit, draft):
                 return Written(commit, memory.tip, settle_debts(replace(memory, tip=commit), trees))
         raise Busy("the branch moves faster than this could be written", ["try again"])
+
+
+def forward(memory: Memory, commit: str, why: str) -> Written | None:
+    """Move the branch on to a commit that has its tip among its ancestors; None when it stands there, or is past it.
+
+    Raises:
+        Busy, Refused: as `write`; Refused also when the branch is no ancestor of `commit`.
+    """
+    with lock.held(memory.state / "write.lock", LOCK_TIMEOUT_S, "the memory"):
+        for _ in range(5):
+            memory = refreshed(memory)
+            if memory.tip is not None and _leads(memory, commit, memory.tip):
+                return None
+            if memory.tip is not None and not _leads(memory, memory.tip, commit):
+                raise Refused(f"`{memory.branch}` has commits that {commit[:7]} has not")
+            trees = work_trees(memory)
+            settle_debts(memory, trees)
+            for tree in trees:
+                _refuse_mid_operation(tree)
+            note_debts(memory, trees, [one.path for one in objects.changes(memory.git, memory.tip, commit)])
+            if _move(memory, commit, Draft({}, why)):
+                return Written(commit, memory.tip, settle_debts(replace(memory, tip=commit), trees))
+        raise Busy("the branch moves faster than this could be written", ["try again"])
+
+
+def _leads(memory: Memory, older: str, newer: str) -> bool:
+    return memory.git.run("merge-base", "--is-ancestor", older, newer, check=False).code == 0
 
 
 def settle(memory: Memory) -> None:
@@ -117,7 +155,7 @@ def _refuse_mid_operation(tree: WorkTree) -> None:
         if time.monotonic() > deadline:
             age = max(0, int(time.time() - _mtime(index_lock)))
             raise Busy(
-                f"git is busy in `{tree.root}`: `{index_lock}` is {age} s old, nothing written",
+                f"git is busy in `{tree.root}`: `{index_lock}` is {age} s old{_whose(index_lock)}, nothing written",
                 ["if no git command runs there, delete that file and try again"],
             )
         time.sleep(0.02)
@@ -141,6 +179,7 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
             "GIT_DIR": str(room),
             "GIT_COMMON_DIR": str(memory.common_dir),
             "GIT_WORK_TREE": str(tree),
+            **_identity(memory),
             **env,
         },
     )
@@ -152,30 +191,38 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
                 place = tree / path
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(data)
+        if draft.merges:
+            (room / "MERGE_HEAD").write_text(f"{draft.merges}\n")
         message = room / "message"
         message.write_text(draft.message(), encoding="utf-8")
         settings = [*_SPARSE, "-c", "core.commentChar=\x01", *_hooks_from_here(memory)]
-        done = git.run(
-            *settings,
-            "commit",
-            "-q",
-            "--cleanup=verbatim",
-            "--allow-empty",
-            "-F",
-            str(message),
-            check=False,
-            timeout_s=COMMIT_TIMEOUT_S,
-        )
+        signs = memory.setting("commit.gpgsign") == "true"
+        try:
+            done = git.run(
+                *settings,
+                "commit",
+                "-q",
+                "--cleanup=verbatim",
+                "--allow-empty",
+                "-F",
+                str(message),
+                check=False,
+                timeout_s=COMMIT_TIMEOUT_S,
+            )
+        except GitFailed as error:
+            hint = _WHO_SIGNS if signs else "git mem hooks status shows the hooks that git runs"
+            raise GitFailed(f"{error.message}, nothing written", error.hints or [hint]) from error
         if done.code != 0:
-            raise _refusal(done.err, done.code, memory.setting("commit.gpgsign") == "true")
+            raise _refusal(done.err, done.code, signs)
         return git.run("rev-parse", "--verify", "HEAD^{commit}").text()
     finally:
         shutil.rmtree(tree, ignore_errors=True)
         shutil.rmtree(room / "logs", ignore_errors=True)
-        for name in ("message", "COMMIT_EDITMSG"):
+        for name in ("message", "COMMIT_EDITMSG", *_MERGING):
             (room / name).unlink(missing_ok=True)
 
 
+_MERGING = ("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE")
 _SPARSE = ("-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false")
 
 
@@ -195,6 +242,17 @@ def _read_parent(git: Git, index: Path, tip: str | None) -> None:
         git.run(*read)
 
 
+def _identity(memory: Memory) -> dict[str, str]:
+    """Who git says we are in the memory itself: a conditional include may ask for its branch or its git directory."""
+    found = {}
+    for role in ("AUTHOR", "COMMITTER"):
+        words = memory.git.run("var", f"GIT_{role}_IDENT", check=False).text()
+        match = re.fullmatch(r"(.+) <([^<>]+)> \d+ [+-]\d+", words)
+        if match:
+            found[f"GIT_{role}_NAME"], found[f"GIT_{role}_EMAIL"] = match[1], match[2]
+    return found
+
+
 def _hooks_from_here(memory: Memory) -> tuple[str, ...]:
     """A relative `core.hooksPath` counts from the work tree, and the commit is not made in that one."""
     setting = memory.setting("core.hookspath")
@@ -207,7 +265,7 @@ def _furnish(memory: Memory, room: Path) -> None:
     """The private git directory, its HEAD at the parent; a half-made one is made anew."""
     room.mkdir(parents=True, exist_ok=True)
     (room / "commondir").write_text(str(memory.common_dir) + "\n")
-    for name in ("index.lock", "HEAD.lock"):
+    for name in ("index.lock", "HEAD.lock", *_MERGING):
         # ours alone, and we hold the memory's lock: whoever left it is dead
         (room / name).unlink(missing_ok=True)
     shutil.rmtree(room / "refs", ignore_errors=True)
@@ -286,6 +344,15 @@ def _mtime(path: Path) -> float:
         return time.time()
 
 
+def _whose(path: Path) -> str:
+    """Whom a file belongs to, when that is not us."""
+    try:
+        owner = path.owner() if path.stat().st_uid != os.getuid() else ""
+    except (OSError, KeyError, NotImplementedError, AttributeError):
+        return ""
+    return f" and belongs to `{owner}`" if owner else ""
+
+
 def _refusal(stderr: bytes, code: int, signs: bool) -> Exception:
     """A failed `git commit`: no identity, or a hook that said no (its words are kept)."""
     words = stderr.decode("utf-8", "replace").strip()
@@ -301,7 +368,7 @@ def _refusal(stderr: bytes, code: int, signs: bool) -> Exception:
     if signs and ("failed to sign" in words or "failed to write commit object" in words):
         return GitFailed(
             f"the commit could not be signed, nothing written: {words.splitlines()[0].removeprefix('error: ')}",
-            ["git config --get commit.gpgsign shows who asks for it"],
+            [_WHO_SIGNS],
         )
     if any(line.startswith("fatal: ") for line in words.splitlines()):
         return failure(["commit"], stderr, code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from shlex import quote
 
@@ -45,3 +46,12 @@ def spelt(path: Path, env: Env) -> str:
 
 def count(number: int, what: str) -> str:
     return f"{number} {what}{'s' if number != 1 else ''}"
+
+
+def ago(span: timedelta) -> str:
+    """`4 minutes ago`"""
+    seconds = max(0, int(span.total_seconds()))
+    for size, word in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"{count(seconds // size, word)} ago"
+    return "just now"

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from gitmem.config import Env
 from gitmem.context import Context
 from gitmem.errors import MemError
-from gitmem.health.finding import FIX, LOOK, OK, Finding, count, spelt
+from gitmem.health.finding import FIX, LOOK, OK, Finding, ago, count, spelt
 from gitmem.imports import find, kinds
 from gitmem.index.catalogue import Catalogue
 from gitmem.index.refresh import folded
@@ -87,15 +87,7 @@ def _week(context: Context, agent: str) -> str:
     last = context.now - when.parse(turns[-1]["at"])
     week = [one for one in turns if context.now - when.parse(one["at"]) <= _WEEK]
     spoke = sum(bool(one.get("said")) for one in week)
-    return f"last prompt {_ago(last)}; spoke on {spoke} of {len(week)} this week"
-
-
-def _ago(span: timedelta) -> str:
-    seconds = max(0, int(span.total_seconds()))
-    for size, word in ((86400, "day"), (3600, "hour"), (60, "minute")):
-        if seconds >= size:
-            return f"{count(seconds // size, word)} ago"
-    return "just now"
+    return f"last prompt {ago(last)}; spoke on {spoke} of {len(week)} this week"
 
 
 def said_twice(context: Context, catalogue: Catalogue, hosts: Sequence[str]) -> Iterator[Finding]:

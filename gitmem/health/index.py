@@ -21,10 +21,10 @@ def findings(context: Context) -> Iterator[Finding]:
     yield from _embedder(context, embedder)
 
 
-def told(covered: Coverage, building: bool) -> tuple[str, str, str]:
+def told(covered: Coverage, building: bool, behind: int = 0) -> tuple[str, str, str]:
     """How an index that can be read stands, for every command alike: level, words, and what mends it.
 
-    What one recall takes in on its way is no fault: every write leaves that much behind. Nor is a builder at work.
+    `behind`: changes of the memory that it has not seen. What one recall takes in on its way is no fault: every write leaves that much behind. Nor is a builder at work.
     """
     cards = covered.cards
     vectors = cards if covered.embedder == "none" else covered.embedded
@@ -35,9 +35,11 @@ def told(covered: Coverage, building: bool) -> tuple[str, str, str]:
     if missing > 0:
         more = "" if covered.embedder == "none" else f", {covered.embedded} with vectors"
         return FIX, f"only {with_words}{more}", "git mem index"
+    rest = "" if covered.complete and not behind else "; the next question takes in the rest"
     if covered.embedder == "none":
-        return OK, f"up to date, {with_words}", ""
-    return OK, f"up to date, {covered.embedded} of {cards} with vectors ({covered.embedder}, offline)", ""
+        return OK, ("" if rest else "up to date, ") + with_words + rest, ""
+    vectors_ = f"{covered.embedded} of {cards} with vectors ({covered.embedder}, offline)"
+    return OK, ("" if rest else "up to date, ") + vectors_ + rest, ""
 
 
 def building(context: Context) -> bool:
@@ -76,7 +78,7 @@ def _index(context: Context, embedder: str) -> Iterator[Finding]:
         else:
             yield Finding(FIX, "index-stale", "index", words_, "git mem index")
         return
-    level, words_, mend = told(state, busy)
+    level, words_, mend = told(state, busy, behind)
     yield Finding(level, "index" if level == OK else "index-incomplete", "index", words_, mend)
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from gitmem.context import Context
 from gitmem.errors import MemError
-from gitmem.health.finding import FIX, LOOK, OK, Finding, count
+from gitmem.health.finding import FIX, LOOK, OK, Finding, ago, count
 from gitmem.learn import background, timer
 from gitmem.learn.standing import standing
 from gitmem.learn.ways import choose
@@ -23,7 +23,7 @@ def findings(context: Context) -> Iterator[Finding]:
     found = standing(context.memory.state)
     wait = count(found.waiting, "session") + (" wait" if found.waiting != 1 else " waits")
     last = None if found.last is None else context.now - when.parse(found.last)
-    told = "never ran" if last is None else f"last run {_ago(last)}"
+    told = "never ran" if last is None else f"last run {ago(last)}"
     if agreed is None or agreed is False:
         if found.waiting and agreed is None:
             yield Finding(
@@ -77,11 +77,3 @@ def findings(context: Context) -> Iterator[Finding]:
             "learning",
             f"{told}, {reader.name} reads" + (f"; {wait}" if found.waiting else ""),
         )
-
-
-def _ago(span: timedelta) -> str:
-    seconds = max(0, int(span.total_seconds()))
-    for size, word in ((86400, "day"), (3600, "hour"), (60, "minute")):
-        if seconds >= size:
-            return f"{count(seconds // size, word)} ago"
-    return "just now"

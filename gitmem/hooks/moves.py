@@ -47,6 +47,12 @@ _AGAINST_REWRITE = (
 )
 
 
+_AGAINST_REPLACING = (
+    "git mem sync, then it pushes what is yours",
+    "after a forgetting, on this server: git mem --repo REPOSITORY forget ID... --server --yes",
+)
+
+
 def moved(cwd: Path, lines: Iterable[str]) -> Iterator[Report | Refusal]:
     """Judge what a transaction would do to the memory's branch; other refs are none of our business.
 
@@ -67,7 +73,11 @@ def moved(cwd: Path, lines: Iterable[str]) -> Iterator[Report | Refusal]:
         if not all(report.ok for report in reports):
             yield Refusal(
                 f"`{memory.branch}` stays where it was",
-                ("a cherry-pick, rebase, am or merge that stopped here is ended with its --abort",),
+                (
+                    "a cherry-pick, rebase, am or merge that stopped here is ended with its --abort",
+                    "files and index may be ahead of the branch now, see git status; git reset --hard puts back what the "
+                    "branch holds, and takes what was not committed with it",
+                ),
             )
 
 
@@ -95,7 +105,7 @@ def received(cwd: Path, lines: Iterable[str]) -> Iterator[Report | Refusal]:
         raise ValueError("git called this hook outside a repository")
     for old, new, ref in _updates(lines):
         if ref == memory.ref:
-            yield from _grown(git, memory, new, ("git mem sync, then it pushes what is yours",))
+            yield from _grown(git, memory, new, _AGAINST_REPLACING)
         elif ref.startswith(_HEADS) and new.strip("0") and _is_memory(git, new):
             known = [one for one in (old, memory.tip) if one and one.strip("0")]
             yield judge.check_commits(git, [new, "--not", *known])

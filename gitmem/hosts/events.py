@@ -133,6 +133,9 @@ def start(
         emit=lambda text, cards: say(text, f"git mem: {_count(cards)} to begin with"),
     )
     if session != TRIAL_SESSION:
+        from gitmem import autosync
+
+        autosync.start(now.memory, now.env)
         _learn(now)
 
 

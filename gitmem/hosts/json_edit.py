@@ -96,11 +96,13 @@ def remove(doc: Document, path: Sequence[int], blank: str = "") -> list[Splice]:
     comments = doc.comments_in(before, item.start)
     lead = comments[-1][1] if comments else before
     tail = _BLANKS.match(text, item.after).end()  # type: ignore[union-attr]
+    # a comment between the item and its comma stays, and so is what comes next
+    follows = tail if item.comma in (None, item.end) else _BLANKS.match(text, item.end).end()  # type: ignore[union-attr]
     if not index and not is_last and not doc.comments_in(item.end, parent.items[1].start):
         return [Splice(item.start, parent.items[1].start, "")]
     if text.startswith(("//", "/*"), tail) and NEWLINE.search(text, lead, item.start):
         gone += [(item.start, item.end), (item.after, tail)]  # the comment keeps its line
-    elif comments and text.startswith("//", comments[-1][0]) and not NEWLINE.match(text, tail):
+    elif comments and text.startswith("//", comments[-1][0]) and not NEWLINE.match(text, follows):
         # what follows must not slip into the line comment
         gone.append((NEWLINE.match(text, lead).end(), item.end))  # type: ignore[union-attr]
     else:

@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 MAX_CHARS = 1_000_000
 MAX_DEPTH = 12
-_FENCE = re.compile(r"^```[a-zA-Z]*[ \t]*\n(.*?)\n?^```[ \t]*$", re.M | re.S)
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The one JSON object of an answer: the whole of it, or what stands in its one fenced block.
-
-    Words around a fence are borne; anything else beside the object is not, for nobody can tell then which part was meant.
+    """The one JSON object of an answer. Words around it, and a fence, are borne; a second object or a piece of one is not, for
+    nobody can tell then which was meant.
 
     Raises:
         ValueError: prose, half an object, several, a key twice, or far too much; the message says which.
     """
     if len(text) > MAX_CHARS:
         raise ValueError(f"more than {MAX_CHARS} characters")
-    body = text.strip().lstrip("\ufeff")
-    if not body:
+    if not text.strip():
         raise ValueError("it is empty")
-    if not body.startswith("{"):
-        blocks = _FENCE.findall(body)
-        if len(blocks) != 1:
-            raise ValueError("several fenced blocks" if blocks else "no JSON object")
-        body = blocks[0].strip()
+    start = text.find("{")
+    if start < 0 or text.lstrip().startswith("["):
+        raise ValueError("no JSON object")
+    body = text[start:]
     if _depth(body) > MAX_DEPTH:
         raise ValueError("nested too deeply")
     try:
-        value = json.loads(body, object_pairs_hook=_once, parse_constant=_no_constant)
+        value, end = _DECODER.raw_decode(body)
     except json.JSONDecodeError as error:
         raise ValueError(
-            "half a JSON object" if error.pos >= len(body) - 1 else f"no JSON: {error.msg}"
+            "half a JSON object" if error.pos >= len(body.rstrip()) - 1 else f"no JSON: {error.msg}"
         ) from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    if "{" in body[end:] or "}" in body[end:]:
+        raise ValueError("more than one JSON object")
     if not isinstance(value, dict):
         raise ValueError("no JSON object")
     return value
@@ -75,3 +72,6 @@ def _depth(text: str) -> int:
         elif char in "]}":
             depth -= 1
     return deepest
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)

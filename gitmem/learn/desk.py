@@ -242,7 +242,7 @@ class Desk:
 
         # a candidate whose digest is gone keeps its number
         gone = Candidate(candidate.FACT, "", "", "", 0, 0, "", "", "", fate=candidate.DROPPED)
-        review.judge(answer, batch, [found or gone for found in rows], take)
+        review.judge(answer, batch, [found or gone for found in rows], take, self.context.now)
         del self._asked[scope]
         for row, one in there:
             if one.fate == OPEN:
@@ -295,24 +295,33 @@ class Desk:
                 if not answered:
                     record.missed(self.context.now, why)
                 elif record.failed(self.context.now, why):
-                    record.read = sorted({*record.read, piece.number})
-                    record.gave_up = sorted({*record.gave_up, piece.number})
-                    record.trouble = work.Trouble(why=why)
+                    record.give_up(piece.number, why)
                 self._save(piece.held)
                 return
         for scope, batch in list(self._asked.items()):
-            if batch.order.id == order.id and answered:
-                for row in batch.rows:
-                    one = self._row(row)
-                    if one is not None and one.fate == OPEN:
-                        one.tries += 1
-                        if one.tries >= review.MAX_TRIES:
-                            one.drop("no verdict", why)
-                        one.extra["asked_at"] = _moment(self.context)
-                        self._save(self._held[row.work])
+            if batch.order.id != order.id:
+                continue
+            for row in batch.rows:
+                one = self._row(row)
+                if one is None or one.fate != OPEN:
+                    continue
+                if answered:
+                    review.unclear(one, why, self.context.now)
+                    one.extra["asked_at"] = _moment(self.context)
+                else:
+                    one.extra["waits"] = why
+                self._save(self._held[row.work])
+            if answered:
                 del self._asked[scope]
                 review.remember(self._state, self._asked)
                 return
+
+    def reopen(self) -> int:
+        """Open again what was given up; of how many conversations."""
+        opened = [held for held in self._held.values() if held.work.reopen()]
+        for held in opened:
+            self._save(held)
+        return len(opened)
 
     # what becomes of it
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,16 @@ from gitmem.learn.distil import fenced
 from gitmem.learn.order import Order
 from gitmem.learn.rules import Against
 from gitmem.learn.similar import Known, Shelf
+from gitmem.learn.turns import TOOL, USER, Turn
 from gitmem.learn.work import Work
-from gitmem.model import fold
+from gitmem.model import fold, when
 from gitmem.model import schema as schemas
+from gitmem.model.layers import shorten
 
 # Candidates of one order.
 BATCH = 8
 _AROUND_CHARS = 500
+_BESIDE_BYTES = 240
 MAX_TRIES = 3
 
 
@@ -85,10 +89,24 @@ def _told(place: int, one: Candidate, digest: Digest, near: Sequence[int]) -> st
         lines += [f"detail: {' '.join(one.detail.split())}"] if one.detail else []
     who = "the person" if one.role == "user" else "the agent"
     lines.append(f"words of {who}, {one.at[:10]}, to {digest.host}: “{' '.join(one.quote.split())}”")
-    if turn is not None and (around := _around(turn.text, one.quote)):
-        lines.append(f"around them: {around}")
+    if turn is not None:
+        lines += [f"around them: {around}"] if (around := _around(turn.text, one.quote)) else []
+        before, after = _beside(digest, turn)
+        lines += [f"said before: {_brief(before)}"] if before else []
+        lines += [f"said next: {_brief(after)}"] if after else []
     lines.append(f"cards like it: {', '.join(map(str, near)) or 'none'}")
     return "\n".join(lines)
+
+
+def _beside(digest: Digest, turn: Turn) -> tuple[Turn | None, Turn | None]:
+    """What was said before a turn, by whom ever, and what the person said next: what a word stands for, and whether it was settled."""
+    told = [one for one in (*digest.context, *digest.turns) if one.role != TOOL]
+    at = told.index(turn)
+    return (told[at - 1] if at else None), next((one for one in told[at + 1 :] if one.role == USER), None)
+
+
+def _brief(turn: Turn) -> str:
+    return f"({turn.role}) {shorten(' '.join(turn.text.split()), _BESIDE_BYTES)}"
 
 
 def _around(text: str, quote: str) -> str:
@@ -113,7 +131,9 @@ def _said_by(known: Known) -> str:
     )
 
 
-def judge(answer: Mapping[str, Any], asked: Batch, candidates: Sequence[Candidate], take) -> None:  # type: ignore[no-untyped-def]
+def judge(
+    answer: Mapping[str, Any], asked: Batch, candidates: Sequence[Candidate], take, now: datetime
+) -> None:  # type: ignore[no-untyped-def]
     """Go through the verdicts in the order of the candidates.
 
     Args:
@@ -136,7 +156,7 @@ def judge(answer: Mapping[str, Any], asked: Batch, candidates: Sequence[Candidat
             continue
         found = said.get(number, [])
         if len({(entry["verdict"], tuple(entry["cards"])) for entry in found}) != 1:
-            _unclear(one, "no verdict" if not found else "two verdicts")
+            unclear(one, "no verdict" if not found else "two verdicts", now)
             continue
         entry = found[0]
         if entry["verdict"] == rules.REJECT or (
@@ -155,9 +175,14 @@ def judge(answer: Mapping[str, Any], asked: Batch, candidates: Sequence[Candidat
         fresh[number] = take(row, one, decision)
 
 
-def _unclear(one: Candidate, why: str) -> None:
-    """It is asked about again, a few times."""
+def unclear(one: Candidate, why: str, now: datetime) -> None:
+    """It is asked about again, a few times; what comes within a pause after the last try is no further one."""
+    one.extra["waits"] = why
+    until = one.extra.get("counted_until")
+    if until and when.parse(until) > now:
+        return
     one.tries += 1
+    one.extra["counted_until"] = when.stamp(now + work.pause(one.tries))
     if one.tries >= MAX_TRIES:
         one.drop("no verdict", f"{why}, {one.tries} times")
 
@@ -166,7 +191,7 @@ def _rejected(one: Candidate, entry: Mapping[str, Any]) -> None:
     kind = unwanted.KINDS.get(entry["kind"], "rejected")
     one.drop(kind, " ".join(entry["reason"].split())[:200])
     if one.action == FORGET:
-        one.fate = UNMATCHED
+        one.fate, one.kind = UNMATCHED, "nothing matched"
 
 
 def _targets(

@@ -20,7 +20,7 @@ KINDS = {
 _I = re.IGNORECASE
 _LASTING = re.compile(
     r"\b(always|never|from now on|in future|going forward|every ?time|everywhere|whenever|by default|must|should|prefer|"
-    r"rather than|instead of|do not|don't|we (use|decided|agreed|want)|convention|policy|rule|standard)\b"
+    r"rather than|instead of|needs?|requires?|required|allowed|forbidden|do not|don't|we (use|decided|agreed|want)|convention|policy|rule|standard)\b"
     r"|以后|今后|一律|总是|永远|不要|别用|别再|都用|都要|每次|凡是|默认|必须|应该|规定|约定|规范|统一|只能|只用|优先|宁可|决定|改用|偏好|喜欢|习惯",
     _I,
 )

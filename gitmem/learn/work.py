@@ -42,7 +42,7 @@ class Work:
         key: the digest's file below `<state>/digests`, without its ending: `claude-code-1a2b…/1`.
         last: when the conversation last went on; the oldest comes first.
         read: pieces that were distilled, or given up.
-        gave_up: pieces whose answer could not be read, again and again.
+        gave_up: pieces whose answer could not be read, again and again; `gave_up_why`: the last time, in words.
     """
 
     key: str
@@ -53,6 +53,7 @@ class Work:
     project: str | None
     read: list[int] = field(default_factory=list)
     gave_up: list[int] = field(default_factory=list)
+    gave_up_why: str = ""
     trouble: Trouble = field(default_factory=Trouble)
     candidates: list[Candidate] = field(default_factory=list)
     format: int = FORMAT
@@ -71,11 +72,26 @@ class Work:
         self.trouble.not_before = when.stamp(now + pause(self.trouble.misses))
 
     def failed(self, now: datetime, why: str) -> bool:
-        """An answer that is none; True when it was the last try."""
-        self.trouble.tries += 1
+        """An answer that is none; True when it was the last try. One that comes during the pause is no further try."""
         self.trouble.why = why
+        if self.held_back(now) and self.trouble.tries:
+            return False
+        self.trouble.tries += 1
         self.trouble.not_before = when.stamp(now + pause(self.trouble.tries))
         return self.trouble.tries >= MAX_TRIES
+
+    def give_up(self, piece: int, why: str) -> None:
+        self.read = sorted({*self.read, piece})
+        self.gave_up = sorted({*self.gave_up, piece})
+        self.gave_up_why, self.trouble = why, Trouble()
+
+    def reopen(self) -> bool:
+        """Have the pieces asked about again that were given up; whether there were any."""
+        if not self.gave_up:
+            return False
+        self.read = [piece for piece in self.read if piece not in self.gave_up]
+        self.gave_up, self.gave_up_why, self.trouble = [], "", Trouble()
+        return True
 
     def held_back(self, now: datetime) -> bool:
         return bool(self.trouble.not_before) and when.parse(self.trouble.not_before) > now

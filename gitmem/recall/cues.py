@@ -39,7 +39,7 @@ PROGRESS = (
     "resume where we", "resume where i", "what was i working on", "what were we working on", "what was i doing", "what were we doing",
     "what's next on", "any progress on", "any progress with", "any progress.",
     "跑完了吗", "跑完没", "做完了吗", "做完没", "完成了吗", "完成没", "好了没有", "搞定了吗", "上次做到", "做到哪了", "做到哪儿了", "进行到哪", "进展如何",
-    "进展怎么样", "进度如何", "进度怎么样", "到哪一步了", "到哪步了", "做到哪一步", "还剩什么", "还差什么", "接着上次", "继续上次的", "接上次", "上次在做什么",
+    "进展怎么样", "进度如何", "进度怎么样", "到哪一步了", "到哪步了", "做到哪一步", "还剩什么", "还差什么", "接着上次", "接着昨天", "继续昨天", "继续上次的", "接上次", "上次在做什么",
     "我们在做什么来着", "之前在做什么",
 )  # fmt: skip
 

@@ -265,8 +265,10 @@ def _follow_chains(
         if state.live and not live.fork_losers(catalogue, candidate.item.id, registry, now):
             _join(by_id, candidate.item, candidate)
             continue
+        # one that is live all the same lost a fork: it speaks for the end that its chain keeps
+        starts = live.roots(catalogue, candidate.item.id) if state.live else [candidate.item.id]
         ends = (
-            live.live_ends(catalogue, candidate.item.id, registry, now)
+            [end for one in starts for end in live.live_ends(catalogue, one, registry, now)]
             if state.word == "superseded" or state.live
             else []
         )

@@ -169,3 +169,47 @@ def test_a_name_that_is_no_write_says_how_to_go_on(me):  # noqa: F811
     with pytest.raises(Refused, match="no commit `HEAD`") as refused:
         undo(me(), "HEAD")
     assert refused.value.hints[0] == "your last write: git mem undo"
+
+
+def _both(context):  # type: ignore[no-untyped-def]
+    """One commit that adds a card and its replacement, as a run of learning may."""
+    first = authoring.add(context, Wish("The colour is amber"), None)
+    second = authoring.supersede(me_again(context), [first.card.id], Wish("The colour is teal"))
+    git = context.memory.git
+    tree = git.run("rev-parse", "main^{tree}").text()
+    base = git.run("rev-parse", f"{first.written.commit}^").text()
+    merged = git.run(
+        "commit-tree", tree, "-p", base, "-m", "mem: learned 1, replaced 1\n\nMem-Action: promote"
+    ).text()
+    git.run("update-ref", "refs/heads/main", merged)
+    return first.card.id, second.card.id, merged
+
+
+def me_again(context):  # type: ignore[no-untyped-def]
+    from gitmem.git.locate import refreshed
+
+    return context.with_memory(refreshed(context.memory))
+
+
+def test_a_commit_with_a_card_and_its_replacement_is_taken_back_whole(me):  # noqa: F811
+    amber, teal, merged = _both(me())
+    done = undo(me(), merged)
+    assert set(done.cards) == {amber, teal}
+    assert (status(me(), amber).word, status(me(), teal).word) == ("retracted", "retracted")
+    undo(me())
+    assert (status(me(), amber).word, status(me(), teal).word) == ("superseded", "live")
+
+
+def test_what_was_replaced_since_stays_and_is_named_and_the_rest_is_taken_back(me):  # noqa: F811
+    amber, teal, merged = _both(me())
+    orange = authoring.supersede(me(), [teal], Wish("The colour is orange")).card
+    with pytest.raises(Refused, match="was replaced since") as caught:
+        undo(me(), merged)
+    assert any(orange.id[:7] in hint for hint in caught.value.hints)
+    assert status(me(), orange.id).word == "live" and status(me(), amber).word == "superseded"
+
+
+def test_an_undo_that_is_taken_back_counts_the_cards_that_hold_again(me):  # noqa: F811
+    cards = [authoring.add(me(), Wish(f"Fact number {n} about ovens", force=True), None) for n in range(2)]
+    undo(me(), cards[0].written.commit)
+    assert undo(me()).cards == (cards[0].card.id,)

@@ -42,7 +42,7 @@ def _look(root: Path, card: str, run) -> str:  # type: ignore[no-untyped-def]
     return "all"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 def test_killed_at_random_moments_all_or_nothing_of_it_has_happened(root, add, run):
     chance = random.Random(5)
     kept = add("Use pnpm here, never npm")
@@ -96,7 +96,7 @@ STEPS = (
 )  # fmt: skip
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_before_each_step_the_next_command_finishes(root, add, run, step):
     (root / "first.txt").write_text("first\n")
@@ -123,7 +123,7 @@ accept.accept(context.build(config.from_process(), sys.argv[1]))
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 def test_a_clone_killed_while_it_accepts_keeps_its_cards(home, root, server, other, add, forget, run):
     chance = random.Random(7)
     took_s = 1.0
@@ -153,3 +153,9 @@ def test_a_clone_killed_while_it_accepts_keeps_its_cards(home, root, server, oth
         clean(other)
         git(other, "push", "-q", "origin", "main")
         git(root, "pull", "-q", "--ff-only", "origin", "main")
+
+
+def test_doctor_tells_of_a_forgetting_that_was_interrupted(memory, run):
+    (memory.state / "forget.json").write_text("{}")
+    out = run("doctor").out
+    assert "was interrupted and is not finished" in out and "git mem forget --continue" in out

@@ -240,3 +240,108 @@ def test_it_is_for_bare_repositories_and_their_own_branch(memory, home, run):
     subprocess.run(["git", "branch", "-m", "main", "mind"], cwd=place, check=True)
     assert "`mind` are judged" in run("--repo", str(place), "hooks", "install", "--server").err
     assert os.access(place / "hooks/pre-receive", os.X_OK)
+
+
+def _patch(hand: Hand) -> str:
+    place = hand.root.parent / "bad.patch"
+    place.write_text(hand.git("format-patch", "-1", "--stdout", "evil"))
+    return str(place)
+
+
+def _library(hand: Hand) -> None:
+    import pygit2
+
+    repository = pygit2.Repository(str(hand.root))
+    who = pygit2.Signature("A", "you@example.com")
+    tree = repository.revparse_single("evil^{tree}").id
+    repository.create_commit("refs/heads/main", who, who, "bad", tree, [repository.head.target])
+
+
+WAYS = {
+    "cherry-pick": lambda hand: hand.git("cherry-pick", "evil"),
+    "rebase": lambda hand: hand.git("rebase", "-q", "evil"),
+    "am": lambda hand: hand.git("am", "-q", _patch(hand)),
+    "fast-forward": lambda hand: hand.git("merge", "-q", "--ff-only", "evil"),
+    "plumbing": lambda hand: hand.git("update-ref", "refs/heads/main", "evil"),
+    "no-verify": lambda hand: (hand.git("checkout", "-q", "evil", "--", BAD), hand.commit("--no-verify")),
+    "library": _library,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_came_in_round_the_hooks_is_met_by_ci_server_and_recall(memory, hub, hand, run, way):
+    """Without `--strict`: the memory's other hooks are in, and none of these ways asks them."""
+    assert run("hooks", "install").code == 0
+    hand.card(make("good"))
+    hand.commit()
+    hand.git("push", "-q", "hub", "main")
+    hand.git("checkout", "-q", "-b", "evil")
+    hand.stage(BAD, "no card at all\n")
+    hand.commit("--no-verify")
+    hand.git("checkout", "-q", "main")
+    WAYS[way](hand)
+    assert hand.git("ls-tree", "--name-only", "main", BAD).strip() == BAD
+    judged = run("check", "--range", "hub/main..main", "--format", "github")
+    assert judged.code == 1 and BAD in judged.out
+    assert hand.run("push", "-q", "hub", "main").returncode != 0
+    done = hand.run("push", "-q", "--no-verify", "hub", "main")
+    assert done.returncode != 0 and f"{BAD}:1: SCHEMA" in done.stderr
+    # after a merge it is built in the background; here it is waited for
+    assert run("index").code == 0
+    recalled = run("recall", "what is there to say about good")
+    assert "About good" in recalled.out and "no card at all" not in recalled.out
+    assert BAD in recalled.err
+
+
+def _everything_is_mine(hand: Hand) -> None:
+    hand.stage("registry/agents.yaml", AGENTS.replace("write: [atlas]", "write: [all]"))
+
+
+def _orphan_with_rights(hand: Hand) -> None:
+    hand.git("checkout", "-q", "--orphan", "anew")
+    _everything_is_mine(hand)
+    hand.commit("--no-verify", "-m", "Mem-Agent: narrow")
+    hand.git("checkout", "-q", "main")
+    hand.git(
+        "merge", "-q", "--no-verify", "--allow-unrelated-histories", "-X", "theirs", "-m", "both", "anew"
+    )
+
+
+def _orphan_that_becomes_one(hand: Hand) -> None:
+    hand.git("checkout", "-q", "--orphan", "anew")
+    hand.git("rm", "-rqf", "--cached", ".")
+    hand.commit("--no-verify", "--allow-empty")
+    hand.git("add", "-A")
+    _everything_is_mine(hand)
+    hand.commit("--no-verify", "-m", "Mem-Agent: narrow")
+    hand.git("checkout", "-q", "main")
+    hand.git(
+        "merge", "-q", "--no-verify", "--allow-unrelated-histories", "-X", "theirs", "-m", "both", "anew"
+    )
+
+
+def _merge_from_outside(hand: Hand) -> None:
+    """The first parent is no memory, so it has no rights to judge by; the merge brings the change itself."""
+    tree = hand.git("mktree").strip()
+    outside = hand.git("commit-tree", "-m", "outside", tree).strip()
+    _everything_is_mine(hand)
+    tree = hand.git("write-tree").strip()
+    merge = hand.git("commit-tree", "-p", outside, "-p", "main", "-m", "Mem-Agent: narrow", tree).strip()
+    hand.git("update-ref", "refs/heads/main", merge)
+
+
+@pytest.mark.parametrize("how", [_orphan_with_rights, _orphan_that_becomes_one, _merge_from_outside])
+def test_nobody_begins_the_memory_anew_with_rights_as_they_please(hand, hub, run, how):
+    how(hand)
+    assert "write: [all]" in hand.git("show", "main:registry/agents.yaml")
+    words = _refused(hand, hub)
+    assert "begins a memory anew" in words
+    assert run("check", "--range", "hub/main..main").code == 1
+
+
+def test_the_hooks_of_a_server_are_told_before_anything_was_pushed(run, tmp_path):
+    place = tmp_path / "empty.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(place)], check=True)
+    assert run("--repo", str(place), "hooks", "install", "--server").code == 0
+    done = run("--repo", str(place), "hooks", "status")
+    assert done.code == 0 and "pre-receive" in done.out

@@ -322,6 +322,7 @@ def test_an_earlier_hook_still_runs_and_comes_back(memory):
 
 def test_strict_stays_until_the_hooks_are_taken_out(strict, run, memory):
     hook = memory.common_dir / "hooks/reference-transaction"
+    assert "strict" in run("status").out
     hook.unlink()
     assert run("hooks", "status").code == 1
     assert "reference-transaction" in run("doctor").out
@@ -373,5 +374,6 @@ def test_a_library_runs_no_hooks_and_is_met_at_push_at_recall_and_by_the_check(s
     assert refused.returncode != 0 and "SCHEMA" in refused.stderr
     assert run("check", "--all").code == 1
     assert run("check", "--range", f"{good}..main").code == 1
+    assert run("index").code == 0
     recalled = run("recall", "About first there is something to say")
     assert "About first" in recalled.out and "n0tacard00" in recalled.err

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitmem.errors import Refused
@@ -213,6 +213,8 @@ def test_disconnect_gives_back_the_very_bytes_of_before(text: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(ANY_SETTINGS)
+@example('{"hooks":{"Stop":[],// l\n"UserPromptSubmit":[]/* a\n b */ /* c */,},}')
+@example('{"hooks":{"Stop":[],// l\n"UserPromptSubmit":[]/* c */,},}')
 def test_disconnect_without_a_journal_still_leaves_every_value_and_comment(text: str) -> None:
     back = cc.disconnect(cc.connect(text).text)
     assert back is not None and cc.connected(back) == set()

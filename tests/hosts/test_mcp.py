@@ -202,8 +202,10 @@ def talk(home: Path, work: Callable[[Any], Any], *args: str, **variables: str) -
             env={**os.environ, **variables},
             cwd=str(home / "web"),
         )
-        async with Client(stdio_client(server)) as client:
-            return await work(client)
+        # standard error may be no file of the system's here
+        with (home / "mcp.err").open("w") as errors:
+            async with Client(stdio_client(server, errlog=errors)) as client:
+                return await work(client)
 
     return anyio.run(session)
 

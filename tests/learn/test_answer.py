@@ -20,7 +20,16 @@ objects = st.dictionaries(st.text(max_size=8), values, max_size=4)
 
 @given(
     objects,
-    st.sampled_from(["{}", "  {}\n", "```json\n{}\n```", "Here it is:\n\n```\n{}\n```\nThat is all."]),
+    st.sampled_from(
+        [
+            "{}",
+            "  {}\n",
+            "```json\n{}\n```",
+            "Here it is:\n\n```\n{}\n```\nThat is all.",
+            "Here is the answer: {}",
+            "Sure: ```json\n{}\n```",
+        ]
+    ),
 )
 def test_an_object_comes_back_whole_however_it_is_wrapped(value, form):
     text = form.replace("{}", json.dumps(value, ensure_ascii=False))
@@ -47,7 +56,7 @@ def test_any_text_gives_an_object_or_a_value_error(text):
     "text",
     [
         "", "no facts", "[]", "1", "null", '{"a": 1, "a": 2}', '{"a": NaN}', '{"a": 1} {"b": 2}', "```\n{}\n```\n```\n{}\n```",
-        'I think {"facts": []} is right', '{"a":' * 5000, "[" * 100_000, '{"a": ' + "[" * 50 + "]" * 50 + "}", "{" + " " * 1_000_001 + "}",
+        'I think {"facts": []} or {"facts": [1]} is right', 'so {"facts": []} and } here', '{"a":' * 5000, "[" * 100_000, '{"a": ' + "[" * 50 + "]" * 50 + "}", "{" + " " * 1_000_001 + "}",
     ],
 )  # fmt: skip
 def test_what_is_no_single_object_is_refused(text):

@@ -99,3 +99,9 @@ def test_the_command_asks_a_program_and_shows_what_it_would_do(cards, run, memor
     assert run("consolidate", "--apply").code == 0
     assert len(json.loads(run("list", "--json").out)["cards"]) == 2
     assert run("consolidate").out == "nothing to do\n"
+
+
+def test_a_reader_that_fails_is_no_nothing_to_do(cards, run, memory):
+    memory.git.run("config", "mem.learnCommand", f"{sys.executable} -c 'raise SystemExit(3)'")
+    done = run("consolidate")
+    assert done.code == 1 and "nothing to do" not in done.out and "exit code 3" in done.err

@@ -72,7 +72,7 @@ def _wipe(memory) -> None:
         shutil.rmtree(memory.state / part, ignore_errors=True)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 def test_killed_before_and_after_every_step_nothing_is_lost_or_doubled(memory, home):
     _hosts(home)
 
@@ -93,7 +93,7 @@ def test_killed_before_and_after_every_step_nothing_is_lost_or_doubled(memory, h
         assert (again.returncode, _state(memory)) == (0, expected), f"step {stop} of {steps}, {when}"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 def test_killed_at_random_moments_nothing_is_lost_or_doubled(memory, home):
     _hosts(home)
     command = [sys.executable, "-m", "gitmem", "capture", "--home", str(home), "--since", "2026-11-01"]

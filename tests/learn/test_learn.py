@@ -297,3 +297,36 @@ def test_the_same_words_from_two_sessions_of_a_batch_are_one_card_and_a_confirma
     result = learned(Reader(Fact(TEAL, "未验证的条目标成青色")))
     assert [step.action for step in result.steps] == ["promote", "merge"]
     sound()
+
+
+def test_review_shows_what_was_said_before_and_next(learned, shop, home):
+    Claude().talk("what does the export page show", TEAL, "yes, let's do that").put(home)
+    reader = Reader(COLOURS[1])
+    learned(reader)
+    asked = next(one.content for one in reader.orders if one.kind == "review")
+    assert "said before: (assistant) Done: what does the export page show" in asked
+    assert "said next: (user) yes, let's do that" in asked
+
+
+def test_undo_of_a_run_leaves_what_a_later_one_corrected_and_takes_the_rest_back(
+    learned, written, shop, home, run, sound
+):
+    other = Fact("never migrate by hand, use make db", "Run migrations with `make db`")
+    Claude().talk("One", AMBER, other.quote).put(home)
+    first = learned(Reader(COLOURS[0], other))
+    Codex(start=5000).talk("One", TEAL, "Three").put(home)
+    learned(Reader(COLOURS[1]))
+    done = run("undo", first.written.commit[:7])
+    assert done.code == 0 and "replaced since" in done.err
+    said = run("list").out
+    assert "青色" in said and "make db" not in said
+    sound()
+
+
+def test_a_run_of_one_answer_with_both_words_is_undone_whole(learned, written, shop, home, run, sound):
+    Claude().talk("One", AMBER, "Three").put(home)
+    Codex(start=5000).talk("One", TEAL, "Three").put(home)
+    result = learned(Reader(*COLOURS))
+    assert run("undo", result.written.commit[:7]).code == 0
+    assert "标成" not in run("list").out
+    sound()

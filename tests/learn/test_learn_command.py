@@ -199,6 +199,10 @@ def test_a_program_that_fails_leaves_everything_for_later_and_says_so(reads, run
     out = run("learn").out
     assert "later" in out and "exit code 7" in out
     assert "exit code 7" in run("inbox").out
+    # who mended it and asks again does not wait for the pause
+    reads()
+    assert run("learn").code == 0
+    assert words(run) == ["Run migrations with `make db`"]
 
 
 def waits_for(what, limit: float = 60.0) -> bool:
@@ -367,3 +371,111 @@ def test_help_texts_have_examples(run):
     for name in ("learn", "distil", "review", "inbox"):
         assert "Examples" in run(name, "-h").out
     assert resources.read_text("templates/learn/distil.md")
+
+
+CHATTY = "I am sorry, I found nothing."
+
+
+def by_hand(run, place: Path, text: str):  # type: ignore[no-untyped-def]
+    """Write `text` as the answer to every open question and take it in."""
+    run("learn", "--host", "claude-code", "--delegate", str(place))
+    for file in place.glob("*.md"):
+        (place / f"{file.stem}.answer.json").write_text(text)
+    return run("learn", "--answer", str(place))
+
+
+def test_the_same_unreadable_answer_in_a_row_is_one_try(memory, run, home, recent, tmp_path):
+    run("project", "add", "shop", "--path", CWD)
+    Claude().talk("One", GOOD, "Three").put(home)
+    for _ in range(4):
+        done = by_hand(run, tmp_path / "orders", CHATTY)
+        assert done.code == 1 and "answer could not be read" in done.out
+        assert "held nothing" not in done.out
+    assert "answer could not be read" in run("inbox").out
+
+
+def test_a_conversation_that_is_given_up_is_told_kept_in_sight_and_asked_about_again(
+    memory, run, home, recent, tmp_path
+):
+    from tests.learn.reader import Fact, of_text
+
+    run("project", "add", "shop", "--path", CWD)
+    Claude().talk("One", GOOD, "Three").put(home)
+    place = tmp_path / "orders"
+    for _ in range(3):
+        done = by_hand(run, place, CHATTY)
+        for file in (memory.state / "learning").glob("claude-code-*.json"):
+            record = json.loads(file.read_text())
+            # as if the pause were over
+            record["trouble"]["not_before"] = ""
+            file.write_text(json.dumps(record))
+    assert "gave up  1" in done.out and "held nothing" not in done.out and "git mem learn --again" in done.out
+    assert json.loads(run("inbox", "--dropped", "--json").out)["dropped"][0]["kind"] == "gave up"
+    run("learn", "--host", "claude-code", "--again", "--delegate", str(place))
+    facts = [Fact(GOOD, "Run migrations with `make db`")]
+    for _ in range(2):
+        for file in place.glob("*.md"):
+            (place / f"{file.stem}.answer.json").write_text(of_text(file.read_text(), facts))
+        assert run("learn", "--answer", str(place)).code == 0
+        run("learn", "--host", "claude-code", "--delegate", str(place))
+    assert words(run) == ["Run migrations with `make db`"]
+    assert "gave up" not in run("inbox", "--dropped").out
+
+
+def test_unreadable_verdicts_say_why_the_facts_wait(memory, run, home, recent, tmp_path):
+    from tests.learn.reader import Fact, of_text
+
+    run("project", "add", "shop", "--path", CWD)
+    Claude().talk("One", GOOD, "Three").put(home)
+    place = tmp_path / "orders"
+    run("learn", "--host", "claude-code", "--delegate", str(place))
+    for file in place.glob("*.md"):
+        (place / f"{file.stem}.answer.json").write_text(
+            of_text(file.read_text(), [Fact(GOOD, "Run migrations with `make db`")])
+        )
+    run("learn", "--answer", str(place))
+    for _ in range(4):
+        done = by_hand(run, place, CHATTY)
+        assert done.code == 1 and "facts to be judged: answer could not be read" in done.out
+    assert "answer could not be read" in run("inbox").out
+
+
+def test_a_reader_that_fails_on_everything_is_exit_1_and_told_once(reads, run, home, memory):
+    reads()
+    Claude().talk("One", GOOD, "Three").put(home)
+    Git(memory.root, dict(os.environ)).run(
+        "config", "mem.learnCommand", f"{sys.executable} -c 'raise SystemExit(7)'"
+    )
+    done = run("learn")
+    assert done.code == 1 and done.out.count("exit code 7") == 1 and "asks again at once" in done.err
+
+
+def test_after_one_time_out_nobody_else_is_asked_in_that_run(reads, run, home, memory, asked):
+    reads(pause=30)
+    for number in range(3):
+        Claude(f"aaaaaaaa-0000-4000-8000-00000000010{number}", start=number * 1000).talk(
+            "One", GOOD, f"{number}"
+        ).put(home)
+    Git(memory.root, dict(os.environ)).run("config", "mem.learnTimeout", "2")
+    done = run("learn")
+    assert done.code == 1 and "longer than 2 s" in done.out
+    assert asked.read_text().count("asked") == 1
+
+
+def test_a_dry_run_counts_the_questions_of_what_is_not_captured_yet(reads, run, home):
+    reads()
+    Claude().talk("One", GOOD, "Three").put(home)
+    Codex(start=500).talk("nothing", "of", "note").put(home)
+    found = json.loads(run("learn", "--dry-run", "--json").out)
+    assert (found["due"], found["questions"]) == (2, 2)
+
+
+def test_a_row_of_the_summary_fits_a_terminal(reads, run, home):
+    from gitmem.cli import output
+
+    long = "we decided that the nightly export of the shop always goes through the staging bucket, because the old path lost files twice"
+    reads(
+        facts=f'Fact("{long}", "The nightly export of the shop always goes through the staging bucket, as the old path lost files", type="decision")'
+    )
+    Claude().talk("One", long, "Three").put(home)
+    assert max(output.width(line) for line in run("learn").out.splitlines()) <= 140

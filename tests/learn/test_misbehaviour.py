@@ -251,6 +251,7 @@ def test_a_missing_verdict_is_asked_for_three_times_and_then_dropped(learned, wr
 
 
 LASTING = [
+    ("Merged PRs need two approvals", "merged PRs need two approvals here", "convention"),
     ("Use pnpm in this repository; npm breaks the lockfile", "use pnpm in this repo please, npm breaks the lockfile", "convention"),
     ("未验证的条目标成青色", "还是换成青色吧", "convention"),
     ("论文图一律用 viridis 配色", "图都用 viridis", "preference"),

@@ -21,6 +21,10 @@ class Unreachable(Exception):
     """No answer came: no network, overload, a time-out, a command that failed. The order is asked again later."""
 
 
+class Late(Unreachable):
+    """The time was up. Nobody is asked again in this run: each further question may take as long."""
+
+
 class Declined(Exception):
     """The model would not answer this order, or its answer broke off. Asked again a few times, then given up."""
 

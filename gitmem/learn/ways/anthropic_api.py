@@ -11,7 +11,7 @@ from typing import Any
 
 from gitmem.errors import Refused
 from gitmem.learn.order import Order
-from gitmem.learn.ways import Declined, Reply, Spent, Unreachable, prices
+from gitmem.learn.ways import Declined, Late, Reply, Spent, Unreachable, prices
 
 MODEL = "claude-sonnet-5-5"
 MAX_TOKENS = 8_000
@@ -103,7 +103,7 @@ class AnthropicWay:
                 ["git config --global mem.learnModel MODEL names another model"],
             ) from None
         except sdk.APITimeoutError:
-            raise Unreachable("no answer in time") from None
+            raise Late("no answer in time") from None
         except sdk.APIConnectionError:
             raise Unreachable("Anthropic's API cannot be reached") from None
         except sdk.APIStatusError as error:

@@ -15,7 +15,7 @@ from typing import IO
 from gitmem import config
 from gitmem.errors import Refused
 from gitmem.learn.order import Order
-from gitmem.learn.ways import Reply, Unreachable
+from gitmem.learn.ways import Late, Reply, Unreachable
 
 TIMEOUT_S = 300.0
 MAX_BYTES = 1_000_000
@@ -61,7 +61,7 @@ class CommandWay:
         try:
             code = process.wait(self._timeout_s)
         except subprocess.TimeoutExpired:
-            raise Unreachable(f"`{self.name}` took longer than {self._timeout_s:.0f} s") from None
+            raise Late(f"`{self.name}` took longer than {self._timeout_s:.0f} s") from None
         finally:
             # a child of it may still hold the pipes
             _end(process)

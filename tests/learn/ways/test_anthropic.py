@@ -51,7 +51,7 @@ def test_an_order_goes_out_with_its_mark_its_schema_and_cached_instructions(loop
         "type": "json_schema",
         "schema": order.answer_schema(order.DISTIL),
     }
-    assert server.headers[0]["x-api-key"] == KEY
+    assert any(KEY in value for value in server.headers[0].values())
 
 
 def test_what_it_cost_is_counted_cache_included(loopback):
