@@ -5,10 +5,10 @@ from __future__ import annotations
 from eval.systems.base import System
 from eval.systems.plain import Always, Everything, Silent
 from eval.systems.product import Retrieval, Whole
-from eval.systems.rankers import FILTERS, Bigrams, Bm25, Centred, Dense, Fused
+from eval.systems.rankers import FILTERS, Bigrams, Bm25, Dense, Fused
 
 PROFILES = ("full", "working", "personal")
-RANKERS = {one.kind: one for one in (Bm25, Bigrams, Dense, Centred, Fused)}
+RANKERS = {one.kind: one for one in (Bm25, Bigrams, Dense, Fused)}
 PLAIN = {"silent": Silent, "everything": Everything, "always": Always}
 ATTACHED = ("mem0", "openviking")
 DEFAULT = (

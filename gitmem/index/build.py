@@ -13,7 +13,7 @@ from pathlib import Path
 from gitmem.errors import Busy
 from gitmem.git import lock, objects
 from gitmem.git.locate import Memory
-from gitmem.index import anchors, centres, embed, place, refresh, vectors, words
+from gitmem.index import anchors, embed, place, refresh, vectors, words
 from gitmem.index import catalogue as catalogues
 from gitmem.index import coverage as coverages
 from gitmem.index.analyse import ANALYSER_VERSION, tokens
@@ -90,10 +90,7 @@ def ensure(memory: Memory, registry: Registry, vectors_too: bool = True) -> bool
                     return False
                 _words(memory, catalogue, None)
                 if vectors_too and embedder != "none":
-                    waiting = len(_unembedded(catalogue, embedder, INLINE_VECTORS + 1))
-                    # the sentences that all is measured against take longer to embed than a prompt may wait, once
-                    first = not place.anchors(memory.state, embedder, anchors.VERSION).is_file()
-                    if waiting > INLINE_VECTORS or (waiting and first):
+                    if len(_unembedded(catalogue, embedder, INLINE_VECTORS + 1)) > INLINE_VECTORS:
                         return False
                     _vectors(memory, catalogue, embedder, None)
                 return True
@@ -147,11 +144,6 @@ def is_damage(error: BaseException) -> bool:
 def discard(memory: Memory) -> None:
     with lock.held(place.lock(memory.state), 60.0, "the index"):
         catalogues.discard(memory.state)
-
-
-def embed_text(item: Item) -> str:
-    """What is embedded of a card: L0, L1 and the other wordings."""
-    return "\n".join(part for part in (item.l0, *item.also, item.l1) if part)
 
 
 def chunks(item: Item, card: cards.Card | None) -> list[words.Chunk]:
@@ -274,22 +266,19 @@ def _forget_vectors(memory: Memory, catalogue: Catalogue) -> None:
 
 
 def _anchors(memory: Memory, name: str, model: embed.Embedder) -> None:
-    """Embed what every vector is measured against: the means of the languages, and behind them the anchors."""
+    """Write down what a prompt's vector is measured by: the means of the languages, and behind them the anchors."""
     file = place.anchors(memory.state, name, anchors.VERSION)
-    if not file.is_file() or file.stat().st_size != (centres.ROWS + len(anchors.TEXTS)) * model.dim * 4:
+    if not file.is_file() or file.stat().st_size != anchors.ROWS * model.dim * 4:
         file.parent.mkdir(parents=True, exist_ok=True)
-        means = centres.of(model)
         fresh = file.with_suffix(".tmp")
-        fresh.write_bytes(means.tobytes() + centres.centred_passages(model, means, anchors.TEXTS).tobytes())
+        fresh.write_bytes(anchors.ready(name) or anchors.made(model))
         fresh.replace(file)
 
 
 def _store(
     memory: Memory, catalogue: Catalogue, name: str, start: int, model: embed.Embedder, items: Sequence[Item]
 ) -> None:
-    means = vectors.means(place.anchors(memory.state, name, anchors.VERSION), model.dim, centres.ROWS)
-    assert means is not None, "written before any card is embedded"
-    values = centres.centred_passages(model, means, [embed_text(item) for item in items])
+    values = model.passages([item.embedded for item in items])
     file: Path = place.vectors(memory.state, name)
     vectors.append(file, start, model.dim, values)
     db = catalogue.db

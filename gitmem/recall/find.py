@@ -84,7 +84,7 @@ def search(
                 round(one.relevance(one.item.scope in (project, here), found.cards), 4), one.words_rank, one.vectors_rank,
             )
             for one in found.candidates
-            if (type_ is None or one.item.type == type_) and (one.words_rank is not None or (one.near or 0.0) >= NEAR_ALONE)
+            if (type_ is None or one.item.type == type_) and (one.words_rank is not None or (one.nearness or 0.0) >= NEAR_ALONE)
         ]  # fmt: skip
         hits.sort(key=lambda hit: (-hit.relevance, hit.words_rank or 999, hit.id))
         alone = [hit for hit in hits if hit.weak]

@@ -14,52 +14,50 @@ from __future__ import annotations
 
 import math
 
-# One step above the baseline, as a cosine of centred vectors (`index/centres.py`): a paraphrase that shares no word with
-# its card lies half a step to a step above.
-UNIT = 0.2
+# One step above the baseline, as a cosine: the E5 family packs the texts of one language close. Across languages, what they share is taken off
+# (`index/languages.py`) and vectors lie as wide apart as those of other models.
+COSINE_UNIT = {"e5": 0.05, "other": 0.2}
+ACROSS_UNIT = 0.2
 
-WITH_VECTORS = {"bias": -5.16, "near": 3.95, "coverage": 2.88, "support": 11.09, "here": 1.18, "crossing": 0.97, "crowd": 0.95}  # fmt: skip
-WORDS_ONLY = {"bias": -4.51, "near": 0.0, "coverage": 11.51, "support": 12.20, "here": 1.15, "crossing": 0.0, "crowd": 0.91}  # fmt: skip
+WITH_VECTORS = {"bias": -5.16, "near": 3.95, "across": 3.95, "coverage": 2.88, "support": 11.09, "here": 1.18, "crossing": 0.97, "crowd": 0.95}  # fmt: skip
+WORDS_ONLY = {"bias": -4.51, "near": 0.0, "across": 0.0, "coverage": 11.51, "support": 12.20, "here": 1.15, "crossing": 0.0, "crowd": 0.91}  # fmt: skip
 
 # A share says little when the prompt does: "run the test" is found whole in any card about tests. So many nats of
 # idf must be shared before a share counts half. 4 and 16 do about as well (docs/evaluation.md).
 HALF_NATS = 8.0
-# A card whose superseded card matched as well has two wordings that speak for it. Chosen on the `dev` half of decision records: the least
-# that puts each live successor before its neighbours of the same title.
-CHAIN = 0.6
 # Memories up to so many cards, as the invented ones are, are no crowd.
 CROWD = 40
 
 
 def relevance(
     near: float | None,
+    across: float,
     coverage: float,
     support: float,
     prompt_weight: float,
     here: bool,
     crossing: bool,
-    chained: bool = False,
     cards: int = 0,
 ) -> float:
     """Calibrated relevance, 0 to 1.
 
     Args:
-        near: the cosine of prompt and card above the prompt's baseline, in `UNIT`; None without vectors.
+        near: the cosine of prompt and card above the prompt's baseline, in `unit`, as far as both are of one language; None without vectors.
+        across: the same in `ACROSS_UNIT`, as far as they are of two.
         coverage: share of the prompt's weight found anywhere in the card, 0 to 1.
         support: share found in its conclusion and other wordings, 0 to 1.
         prompt_weight: how much the prompt says, the sum of its terms' idf, in nats.
         here: the card is of the project that the turn is in.
         crossing: prompt and card share neither a script nor a word, so that no share could speak for the card.
-        chained: a card that it supersedes matched, too.
         cards: how many cards could have been said. In a crowd a chance match is likelier, so the same match says
             less; below `CROWD` cards it does not matter.
     """
     c = WORDS_ONLY if near is None else WITH_VECTORS
-    odds = c["bias"] + c["near"] * (near or 0.0) + c["here"] * here + c["crossing"] * crossing
+    odds = c["bias"] + c["near"] * (near or 0.0) + c["across"] * across
+    odds += c["here"] * here + c["crossing"] * crossing
     odds += c["coverage"] * informed(coverage, prompt_weight) + c["support"] * informed(
         support, prompt_weight
     )
-    odds += CHAIN * chained
     odds -= c["crowd"] * math.log(max(cards, CROWD) / CROWD)
     return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, odds))))
 
@@ -68,3 +66,7 @@ def informed(share: float, prompt_weight: float) -> float:
     """A share of the prompt's weight, discounted where the weight that is shared is small."""
     nats = share * prompt_weight
     return share * nats / (nats + HALF_NATS)
+
+
+def unit(embedder: str) -> float:
+    return COSINE_UNIT["e5" if "e5" in embedder.lower() else "other"]

@@ -1,13 +1,13 @@
-"""Where the texts of a language lie: what all of them share is taken off before two vectors are compared.
+"""Comparing texts of two languages: the direction in which the languages lie apart is taken off first.
 
-A multilingual embedder puts the texts of one language close together, whatever they say: an English question then lies
-nearer to any English card than to the Chinese card that answers it, and a question with one Chinese word near the Chinese
-ones. So the mean of each language is subtracted from a vector, and what is left is what the text says. The means come
-from the sentences below, the same in both languages, and never from the cards: a memory of one card is measured as one of
-ten thousand, and the same card has the same vector in both.
+A multilingual embedder puts the texts of one language close together, whatever they say: an English question lies nearer
+to any English card than to the Chinese card that answers it. Within one language its cosine is good as it is. Across two,
+the middle of both languages is subtracted from a vector, and of the rest the part along the line between them is taken
+off: what is left is what the text says. The middles come from the sentences below, the same in both languages, and never
+from the cards: a memory of one card is measured as one of ten thousand.
 
-Source: mean-centring of each language's space as in Libovický, Rosa, Fraser, Findings of EMNLP 2020,
-doi:10.18653/v1/2020.findings-emnlp.150; what it changes here stands in docs/evaluation.md.
+Source: language means as in Libovický, Rosa, Fraser, Findings of EMNLP 2020, doi:10.18653/v1/2020.findings-emnlp.150;
+what it changes here, and what else was tried, stands in docs/evaluation.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import array
 import math
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from operator import mul
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from gitmem.index.embed import Embedder
@@ -57,9 +58,31 @@ PAIRS = (
     ("The contract ends in the autumn and is not renewed", "合同秋天到期，不再续签"),
 )
 ENGLISH, CHINESE = (tuple(pair[i] for pair in PAIRS) for i in (0, 1))
-# Rows of the file: cards and prompts are embedded differently by some models, each in two languages.
-PASSAGE, QUERY = 0, 2
+# Rows of the file: cards and prompts are embedded differently by some models, each in two languages, English first.
 ROWS = 4
+
+
+class Between(NamedTuple):
+    """What a prompt's vector is compared with cards of another language by.
+
+    A card's vector d, of unit length, lies from it at the cosine `(aim · d - shift) / |what is left of d|`; `middle` and `line` say
+    what that is. `line` has the length 1.
+    """
+
+    aim: array.array
+    shift: float
+    middle: array.array
+    line: array.array
+
+    def rows(self) -> tuple[array.array, array.array, array.array]:
+        """What `cosine` wants the dot products with."""
+        return self.aim, self.middle, self.line
+
+    def cosine(self, aim: float, middle: float, line: float) -> float:
+        """The cosine across languages, from the dot products of a card's vector with `aim`, `middle` and `line`."""
+        along = line - dot(self.middle, self.line)
+        left = 1.0 - 2.0 * middle + dot(self.middle, self.middle) - along * along
+        return (aim - self.shift) / math.sqrt(left) if left > 1e-6 else 0.0
 
 
 def chinese_share(text: str) -> float:
@@ -72,7 +95,7 @@ def chinese_share(text: str) -> float:
 
 
 def of(model: Embedder) -> array.array:
-    """The means of an embedder: `ROWS` rows, English before Chinese."""
+    """The means of an embedder, `ROWS` rows: English and Chinese cards, English and Chinese prompts."""
     found = array.array("f")
     for texts in (ENGLISH, CHINESE):
         found.extend(_mean(model.passages(texts), model.dim))
@@ -81,13 +104,25 @@ def of(model: Embedder) -> array.array:
     return found
 
 
-def centred_passages(model: Embedder, centres: array.array, texts: Sequence[str]) -> array.array:
-    """Centred vectors of cards, one after the other."""
-    dim, values = model.dim, model.passages(texts)
-    found = array.array("f")
-    for number, text in enumerate(texts):
-        found.extend(centred(values[number * dim : (number + 1) * dim], centres, PASSAGE, text))
-    return found
+def between(query: Sequence[float], means: array.array) -> Between:
+    """
+    Args:
+        query: a prompt's vector of unit length. means: `ROWS` rows of as many numbers, one after the other.
+    """
+    dim = len(query)
+    cards, prompts = (
+        _apart(means[i * dim : (i + 1) * dim], means[(i + 1) * dim : (i + 2) * dim]) for i in (0, 2)
+    )
+    aim = _without([q - m for q, m in zip(query, prompts[0], strict=True)], prompts[1])
+    length = math.sqrt(dot(aim, aim)) or 1.0
+    aim = _without([x / length for x in aim], cards[1])
+    return Between(
+        array.array("f", aim), dot(aim, cards[0]), array.array("f", cards[0]), array.array("f", cards[1])
+    )
+
+
+def dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return sum(map(mul, a, b))
 
 
 def _mean(values: array.array, dim: int) -> array.array:
@@ -96,22 +131,15 @@ def _mean(values: array.array, dim: int) -> array.array:
     return array.array("f", (math.fsum(values[i::dim]) / count for i in range(dim)))
 
 
-def centred(vector: Sequence[float], centres: array.array, kind: int, text: str) -> array.array:
-    """A vector of `text` without what texts of its languages share, of unit length again.
+def _apart(english: Sequence[float], chinese: Sequence[float]) -> tuple[list[float], list[float]]:
+    """The middle of two means, and the line between them, of length 1."""
+    middle = [(e + c) / 2 for e, c in zip(english, chinese, strict=True)]
+    line = [c - e for e, c in zip(english, chinese, strict=True)]
+    length = math.sqrt(dot(line, line)) or 1.0
+    return middle, [x / length for x in line]
 
-    Args:
-        centres: `ROWS` means, one after the other. kind: `PASSAGE` or `QUERY`.
-    """
-    dim = len(vector)
-    share = chinese_share(text)
-    english = centres[kind * dim : (kind + 1) * dim]
-    if share:
-        chinese = centres[(kind + 1) * dim : (kind + 2) * dim]
-        centre: Sequence[float] = [
-            (1.0 - share) * e + share * c for e, c in zip(english, chinese, strict=True)
-        ]
-    else:
-        centre = english
-    left = [v - c for v, c in zip(vector, centre, strict=True)]
-    length = math.sqrt(sum(x * x for x in left)) or 1.0
-    return array.array("f", (x / length for x in left))
+
+def _without(vector: Sequence[float], line: Sequence[float]) -> list[float]:
+    """A vector without its part along a line."""
+    along = dot(vector, line)
+    return [v - along * x for v, x in zip(vector, line, strict=True)]
