@@ -46,8 +46,10 @@ COUNTS = {"decisions": 0.3}
 QUIET_ONLY = ("own cards, real routine", "stream")
 # Items that a profile says at most, and the share of quiet turns it may disturb, in every data set and language of at least so many turns.
 MOST = {"full": 5, "working": 2}
-LIMIT = {"full": 0.05, "working": 0.01}
+LIMIT = {"full": 0.125, "working": 0.03}
 ENOUGH = 20
+# Across languages nothing but nearness speaks for a card: the bar stands at least so much higher.
+HIGHER = 0.05
 GRID = tuple(round(0.2 + 0.01 * step, 2) for step in range(80))
 SUPPORTS = {"full": (0.0,), "working": (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)}
 
@@ -144,8 +146,8 @@ def _chosen(judged: Sequence[Judged], profile: str) -> Bars:
 
     best: list[tuple[float, float, Bars]] = []
     for support in SUPPORTS[profile]:
-        threshold = next(bar for bar in GRID if quiet_enough(Bars(support, bar, 2.0)))
-        across = next((bar for bar in GRID if bar >= threshold and quiet_enough(Bars(support, threshold, bar))), 1.0)  # fmt: skip
+        threshold = next((bar for bar in GRID if quiet_enough(Bars(support, bar, 2.0))), 1.0)
+        across = next((bar for bar in GRID if bar >= threshold + HIGHER and quiet_enough(Bars(support, threshold, bar))), 1.0)  # fmt: skip
         bars = Bars(support, threshold, across)
         best.append((said(bars), support, bars))
     return max(best, key=lambda one: one[:2])[2]

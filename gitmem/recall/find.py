@@ -15,9 +15,9 @@ from gitmem.recall.answer import Opened, using
 from gitmem.recall.opening import LiveIndex
 from gitmem.recall.scope import Scope
 
-# A card without a word of the query counts from so far above the query's baseline, in `relevance.UNIT`: in the `dev` half of the
-# demo's cases nine prompts in ten that want nothing have no card nearer, and half of the paraphrases lie above.
-NEAR_ALONE = 0.5
+# A card without a word of the query counts from so far above the query's baseline (`Candidate.nearness`): in the `dev` half of the demo's cases nine prompts
+# in ten that want nothing have no card nearer.
+NEAR_ALONE = 0.6
 MOST_ALONE = 3
 # Below this relevance such a card is a neighbour and no find.
 WEAK = 0.2
