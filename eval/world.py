@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.data import Card, Dataset, digest
-from gitmem import config
+from gitmem import config, resources
 from gitmem.authoring import init
 from gitmem.git import locate
 from gitmem.git.locate import Memory
@@ -25,9 +25,9 @@ from gitmem.imports import decisions, land
 from gitmem.imports.entry import Entry, make
 from gitmem.index import build, embed
 from gitmem.index.catalogue import Catalogue, Item
-from gitmem.index.words import Words
 from gitmem.model import live
 from gitmem.model.registry import Profile, Registry
+from gitmem.recall.answer import Opened
 from gitmem.recall.opening import LiveIndex
 from gitmem.registry import load
 
@@ -61,15 +61,8 @@ class Ready:
         return self._vector
 
 
-@dataclass(slots=True)
-class Held:
-    """The opened index as `gitmem.recall.answer` reads it; it stays open when recall is done with it."""
-
-    catalogue: Catalogue
-    words: Words | None
-    state: Path
-    degraded: tuple[str, ...] = ()
-    max_scanned: int = 300
+class Held(Opened):
+    """The opened index as recall reads it; it stays open when recall is done with it."""
 
     def close(self) -> None:
         return None
@@ -292,7 +285,9 @@ def _maker() -> str:
     files = [
         file for part in ("imports", "model", "authoring") for file in sorted((root / part).glob("*.py"))
     ]
-    return digest(*(file.read_bytes() for file in [*files, Path(__file__)]))
+    # `init` writes the profiles into the memory
+    profiles = resources.read_text("templates/registry/profiles.yaml").encode()
+    return digest(profiles, *(file.read_bytes() for file in [*files, Path(__file__)]))
 
 
 def _memory(place: Path, env: config.Env) -> Memory:

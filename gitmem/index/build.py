@@ -146,11 +146,6 @@ def discard(memory: Memory) -> None:
         catalogues.discard(memory.state)
 
 
-def embed_text(item: Item) -> str:
-    """What is embedded of a card: L0, L1 and the other wordings."""
-    return "\n".join(part for part in (item.l0, *item.also, item.l1) if part)
-
-
 def chunks(item: Item, card: cards.Card | None) -> list[words.Chunk]:
     """The documents of a card: its head with each chunk of its body."""
     tags = " ".join(card.tags) if card else ""
@@ -271,18 +266,19 @@ def _forget_vectors(memory: Memory, catalogue: Catalogue) -> None:
 
 
 def _anchors(memory: Memory, name: str, model: embed.Embedder) -> None:
+    """Write down what a prompt's vector is measured by: the means of the languages, and behind them the anchors."""
     file = place.anchors(memory.state, name, anchors.VERSION)
-    if not file.is_file() or file.stat().st_size != len(anchors.TEXTS) * model.dim * 4:
+    if not file.is_file() or file.stat().st_size != anchors.ROWS * model.dim * 4:
         file.parent.mkdir(parents=True, exist_ok=True)
         fresh = file.with_suffix(".tmp")
-        fresh.write_bytes(model.passages(anchors.TEXTS).tobytes())
+        fresh.write_bytes(anchors.ready(name) or anchors.made(model))
         fresh.replace(file)
 
 
 def _store(
     memory: Memory, catalogue: Catalogue, name: str, start: int, model: embed.Embedder, items: Sequence[Item]
 ) -> None:
-    values = model.passages([embed_text(item) for item in items])
+    values = model.passages([item.embedded for item in items])
     file: Path = place.vectors(memory.state, name)
     vectors.append(file, start, model.dim, values)
     db = catalogue.db

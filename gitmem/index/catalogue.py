@@ -62,6 +62,11 @@ class Item:
     unquoted: bool
     slot: int | None
 
+    @property
+    def embedded(self) -> str:
+        """The text whose vector stands for the card: L0, the other wordings and L1."""
+        return "\n".join(part for part in (self.l0, *self.also, self.l1) if part)
+
 
 ITEM_COLUMNS = "row, path, blob, id, scope, type, kind, created, valid_from, importance, author, l0, l1, also, unquoted, slot"
 _FACTS = "row, id, scope, type, created, valid_from, expires, l0, strength, said_at, import_source"

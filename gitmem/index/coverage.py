@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.git.locate import Memory
-from gitmem.index import anchors, embed, place, vectors
+from gitmem.index import anchors, embed, languages, place, vectors
 from gitmem.index.analyse import ANALYSER_VERSION
 from gitmem.index.catalogue import Catalogue
 from gitmem.model.registry import Registry
@@ -50,8 +50,8 @@ def has_vectors(catalogue: Catalogue, state: Path) -> bool:
 
 
 def has_anchors(catalogue: Catalogue, state: Path) -> bool:
-    """Whether the vectors by which a prompt's baseline is read are there."""
-    needed = 4 * len(anchors.TEXTS) * int(catalogue.meta("dim") or "0")
+    """Whether the vectors that a prompt is measured by are there."""
+    needed = 4 * anchors.ROWS * int(catalogue.meta("dim") or "0")
     return (
         not needed or _size(place.anchors(state, catalogue.meta("embedder") or "", anchors.VERSION)) == needed
     )
@@ -64,9 +64,16 @@ def are_sound(catalogue: Catalogue, state: Path) -> bool:
         return True
     slots = int(catalogue.meta("slots") or "0")
     return (not slots or vectors.sound(place.vectors(state, name), dim, slots)) and (
-        not has_anchors(catalogue, state)
-        or vectors.sound(place.anchors(state, name, anchors.VERSION), dim, len(anchors.TEXTS))
+        not has_anchors(catalogue, state) or _anchors_sound(place.anchors(state, name, anchors.VERSION), dim)
     )
+
+
+def _anchors_sound(file: Path, dim: int) -> bool:
+    try:
+        vectors.means(file, dim, languages.ROWS)
+    except vectors.Damaged:
+        return False
+    return vectors.sound(file, dim, len(anchors.TEXTS), languages.ROWS)
 
 
 def _size(file: Path) -> int:

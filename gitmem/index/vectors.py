@@ -12,6 +12,7 @@ import math
 import mmap
 import os
 from collections.abc import Sequence
+from operator import mul
 from pathlib import Path
 
 # How far the length of a stored row may be from 1, and a cosine from its range, by rounding.
@@ -40,48 +41,76 @@ def append(file: Path, start: int, dim: int, values: array.array) -> None:
 
 
 def nearest(
-    file: Path, dim: int, query: array.array, slots: Sequence[int] | None, count: int, limit: int
-) -> list[tuple[int, float]]:
-    """The slots whose vectors are closest to `query` by cosine, best first, at most `limit`.
+    file: Path,
+    dim: int,
+    queries: Sequence[array.array],
+    slots: Sequence[int] | None,
+    count: int,
+    limit: int,
+) -> list[list[tuple[int, float]]]:
+    """For each query the slots whose vectors have the highest dot products with it, best first, at most `limit`.
 
     Args:
+        queries: none longer than 1.
         slots: only these; None: the first `count`.
         count: how many slots are in use.
 
     Raises:
         Damaged: the file holds something else than unit vectors; the rows that would be returned are looked at.
     """
+    nothing: list[list[tuple[int, float]]] = [[] for _ in queries]
     if count <= 0 or limit <= 0 or (slots is not None and not slots):
-        return []
+        return nothing
     try:
         handle = file.open("rb")
     except OSError:
-        return []
+        return nothing
     row = dim * 4
     with handle:
         count = min(count, os.fstat(handle.fileno()).st_size // row)
         if count <= 0:
-            return []
+            return nothing
         with mmap.mmap(handle.fileno(), count * row, access=mmap.ACCESS_READ) as mapped:
             if slots is None:
                 names: Sequence[int] = range(count)
                 with memoryview(mapped) as view:
-                    scores = dots(query, view, dim)
+                    found = dots(queries, view, dim)
             else:
                 names = [slot for slot in slots if slot < count]
-                scores = dots(query, b"".join(mapped[slot * row : (slot + 1) * row] for slot in names), dim)
-            _in_range(file, scores)
-            top = heapq.nlargest(limit, range(len(names)), key=lambda i: (scores[i], -names[i]))
-            if not all(_is_unit(mapped[names[i] * row : (names[i] + 1) * row]) for i in top):
+                rows = b"".join(mapped[slot * row : (slot + 1) * row] for slot in names)
+                found = dots(queries, rows, dim)
+            out = []
+            looked_at: set[int] = set()
+            for scores in found:
+                _in_range(file, scores)
+                top = heapq.nlargest(limit, range(len(names)), key=lambda i: (scores[i], -names[i]))
+                looked_at.update(names[i] for i in top)
+                out.append([(names[i], scores[i]) for i in top])
+            if not all(_is_unit(mapped[slot * row : (slot + 1) * row]) for slot in looked_at):
                 raise Damaged(file)
-    return [(names[i], scores[i]) for i in top]
+    return out
 
 
-def sound(file: Path, dim: int, count: int) -> bool:
-    """Whether each of the first `count` rows has the length 1; for builders and examinations, not for a prompt."""
+def products(
+    file: Path, dim: int, queries: Sequence[array.array], slots: Sequence[int]
+) -> dict[int, tuple[float, ...]]:
+    """Slot -> its dot product with each query, of those slots that the file has.
+
+    Raises:
+        Damaged: the file holds something else than unit vectors.
+    """
+    found: dict[int, list[float]] = {}
+    for scores in nearest(file, dim, queries, slots, max(slots, default=-1) + 1, len(slots)):
+        for slot, score in scores:
+            found.setdefault(slot, []).append(score)
+    return {slot: tuple(scores) for slot, scores in found.items()}
+
+
+def sound(file: Path, dim: int, count: int, skip: int = 0) -> bool:
+    """Whether each of `count` rows behind the first `skip` has the length 1; for builders and examinations, not for a prompt."""
     row = dim * 4
     try:
-        data = file.read_bytes()[: count * row]
+        data = file.read_bytes()[skip * row : (skip + count) * row]
     except OSError:
         return not count
     if len(data) < count * row:
@@ -98,8 +127,6 @@ def sound(file: Path, dim: int, count: int) -> bool:
 
 
 def _is_unit(row: bytes) -> bool:
-    from operator import mul
-
     values = array.array("f")
     values.frombytes(row)
     square = sum(map(mul, values, values))
@@ -119,46 +146,71 @@ def _in_range(file: Path, scores: array.array) -> None:
         raise Damaged(file)
 
 
-def baseline(file: Path, dim: int, query: array.array, count: int) -> float | None:
-    """The mean cosine of `query` to its `count` nearest vectors of `file`; None when there is no such file.
+def means(file: Path, dim: int, rows: int) -> array.array | None:
+    """The means that stand before the anchors in their file, one after the other; None when there is no such file.
+
+    Raises:
+        Damaged: the rows are no means of unit vectors.
+    """
+    try:
+        with file.open("rb") as handle:
+            data = handle.read(rows * dim * 4)
+    except OSError:
+        return None
+    if len(data) < rows * dim * 4:
+        return None
+    values = array.array("f")
+    values.frombytes(data)
+    for start in range(0, len(values), dim):
+        row = values[start : start + dim]
+        square = sum(map(mul, row, row))
+        # the mean of unit vectors is shorter than they are; a comparison with what is no number is false
+        if not 0.0 < square <= (1.0 + TOLERANCE) ** 2:
+            raise Damaged(file)
+    return values
+
+
+def rows(file: Path, dim: int, queries: Sequence[array.array], skip: int = 0) -> list[tuple[float, ...]]:
+    """The dot products of every vector of a small file behind the first `skip` with each query; empty when there is no such file.
 
     Raises:
         Damaged: the file holds something else than unit vectors.
     """
     try:
-        data = file.read_bytes()
+        data = file.read_bytes()[skip * dim * 4 :]
     except OSError:
-        return None
-    if not data or len(data) % (dim * 4):
-        return None
-    scores = dots(query, data, dim)
-    _in_range(file, scores)
+        return []
     row = dim * 4
-    top = heapq.nlargest(count, range(len(scores)), key=scores.__getitem__)
-    if not all(_is_unit(data[i * row : (i + 1) * row]) for i in top):
+    if not data or len(data) % row:
+        return []
+    if not all(_is_unit(data[start : start + row]) for start in range(0, len(data), row)):
         raise Damaged(file)
-    return sum(scores[i] for i in top) / len(top)
+    return list(zip(*dots(queries, data, dim), strict=True))
 
 
-def dots(query: array.array, rows: bytes | memoryview, dim: int) -> array.array:
-    """Dot products of `query` with every row of float32 `rows`, as an array of doubles."""
+def dots(queries: Sequence[array.array], rows: bytes | memoryview, dim: int) -> list[array.array]:
+    """For each query an array of doubles: its dot products with every row of float32 `rows`."""
     if not len(rows):
-        return array.array("d")
+        return [array.array("d") for _ in queries]
     try:
         import simsimd
     except ImportError:
         # no wheel for this platform: slower by two orders of magnitude, and the same numbers
-        return _plain_dots(query, rows, dim)
-    with memoryview(rows) as flat, flat.cast("f", shape=[len(rows) // (dim * 4), dim]) as matrix:
-        one = memoryview(query.tobytes()).cast("f", shape=[1, dim])
-        out = array.array("d")
-        out.frombytes(bytes(memoryview(simsimd.cdist(one, matrix, metric="dot"))))
-        return out
+        return [_plain_dots(query, rows, dim) for query in queries]
+    count = len(rows) // (dim * 4)
+    packed = b"".join(query.tobytes() for query in queries)
+    with memoryview(rows) as flat, flat.cast("f", shape=[count, dim]) as matrix:
+        asked = memoryview(packed).cast("f", shape=[len(queries), dim])
+        values = bytes(memoryview(simsimd.cdist(asked, matrix, metric="dot")))
+    found = []
+    for start in range(0, len(values), count * 8):
+        one = array.array("d")
+        one.frombytes(values[start : start + count * 8])
+        found.append(one)
+    return found
 
 
 def _plain_dots(query: array.array, rows: bytes | memoryview, dim: int) -> array.array:
-    from operator import mul
-
     values = array.array("f")
     values.frombytes(bytes(rows))
     return array.array("d", (sum(map(mul, values[i : i + dim], query)) for i in range(0, len(values), dim)))

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from gitmem.context import Context
@@ -325,12 +324,3 @@ def note_failure(context: Context, why: str) -> None:
 def last(state: Path) -> dict[str, object] | None:
     """The note of the last run; None when there was none."""
     return durable.read_json(last_file(state))
-
-
-def since_last(state: Path, now: datetime) -> float | None:
-    """Hours since the last run."""
-    note = last(state)
-    try:
-        return (now - when.parse(str((note or {})["at"]))).total_seconds() / 3600
-    except (KeyError, ValueError):
-        return None

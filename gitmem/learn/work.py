@@ -61,10 +61,6 @@ class Work:
     def open(self) -> list[tuple[int, Candidate]]:
         return [(number, one) for number, one in enumerate(self.candidates) if one.fate == OPEN]
 
-    @property
-    def unsettled(self) -> bool:
-        return any(one.fate in (OPEN, PLANNED) for one in self.candidates)
-
     def missed(self, now: datetime, why: str) -> None:
         """Nobody answered: it is asked again after a pause that grows."""
         self.trouble.misses += 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -223,7 +222,3 @@ def slug(text: str, max_chars: int = 32) -> str:
             break
         out += ("-" if out else "") + word
     return out
-
-
-def created_at(card: Card) -> datetime:
-    return when.parse(card.created)

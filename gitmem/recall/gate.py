@@ -9,7 +9,6 @@ from gitmem.index.analyse import tokens
 from gitmem.index.catalogue import Item
 from gitmem.model.registry import Profile
 from gitmem.recall import trace as t
-from gitmem.recall.relevance import relevance
 from gitmem.recall.retrieve import Candidate
 from gitmem.recall.scope import Scope
 
@@ -38,7 +37,7 @@ def gate(
     scored = []
     for one in candidates:
         here = one.item.scope in (scope.project, scope.raised)
-        value = relevance(one.near, one.coverage, one.support, one.prompt_weight, here, cards)
+        value = one.relevance(here, cards)
         scored.append((value, one))
     scored.sort(key=lambda pair: (-pair[0], -pair[1].item.importance, pair[1].item.id))
     passed: list[Passed] = []
@@ -75,11 +74,10 @@ def _fate(
         return t.QUIET, f"a {item.type} of {item.scope} is not for `{profile.name}`"
     if item.id in shown:
         return t.SHOWN, "already said in this session"
-    crossing = not one.shares_script and one.coverage == 0
-    bar = max(profile.threshold, profile.threshold_cross) if crossing else profile.threshold
+    bar = max(profile.threshold, profile.threshold_cross) if one.crossing else profile.threshold
     if value < bar:
-        return t.QUIET, f"below {bar:.2f}" + (" across languages" if crossing else "")
-    if profile.level == "l0" and not crossing and one.support < profile.support:
+        return t.QUIET, f"below {bar:.2f}" + (" across languages" if one.crossing else "")
+    if profile.level == "l0" and not one.crossing and one.support < profile.support:
         if one.support == 0:
             return t.QUIET, "shares no word with the prompt"
         return t.QUIET, f"shares too little with the prompt: {one.support:.2f} of {profile.support:.2f}"

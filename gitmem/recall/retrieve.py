@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gitmem.index import anchors, background, embed, place, scan, vectors, words
+from gitmem.index import anchors, background, embed, languages, place, scan, vectors, words
 from gitmem.index.analyse import tokens
 from gitmem.index.catalogue import Catalogue, Item
 from gitmem.index.query import query_terms
 from gitmem.model import live
 from gitmem.model.registry import Registry
-from gitmem.recall.relevance import unit
+from gitmem.recall.relevance import ACROSS_UNIT, relevance, unit
 from gitmem.recall.scope import Scope
 
 QUERY_CHARS = 2000
@@ -29,21 +29,45 @@ GATHER = 4000
 class Candidate:
     """A card that may be said. `via`: superseded cards of its chain that matched in its stead.
 
-    `cosine`: -1 to 1; `near`: the same above the prompt's baseline, in units; None without vectors. `coverage`: share of the prompt's weight found in the card's best
+    `near` and `across`: how far above the prompt's baseline it lies, in units, as a text of the prompt's language and as one of another; between them they
+    share it by how much of a language both have in common. None without vectors. `coverage`: share of the prompt's weight found in the card's best
     chunk; `support`: the same for L0 and other wordings of any card of its chain; both 0 to 1. `prompt_weight`: how much the prompt says at all, the sum of its terms' idf, in nats.
     """
 
     item: Item
     words_rank: int | None = None
     vectors_rank: int | None = None
-    cosine: float | None = None
     near: float | None = None
+    across: float = 0.0
     coverage: float = 0.0
     support: float = 0.0
     prompt_weight: float = 0.0
     shares_script: bool = True
     fused: float = 0.0
     via: list[str] = field(default_factory=list)
+
+    @property
+    def nearness(self) -> float | None:
+        """`near` and `across` together; None without vectors."""
+        return None if self.near is None else self.near + self.across
+
+    @property
+    def crossing(self) -> bool:
+        """Prompt and card share neither a script nor a word: nearness alone can speak for it."""
+        return not self.shares_script and self.coverage == 0
+
+    def relevance(self, here: bool, cards: int) -> float:
+        """See `gitmem.recall.relevance`; `here`: it is of the turn's project. `cards`: how many there were to choose from."""
+        return relevance(
+            self.near,
+            self.across,
+            self.coverage,
+            self.support,
+            self.prompt_weight,
+            here,
+            self.crossing,
+            cards,
+        )
 
 
 @dataclass(slots=True)
@@ -144,8 +168,11 @@ def retrieve(
         result.degraded.append(f"words only: {vector.problem or 'the embedder took too long'}")
     name = catalogue.meta("embedder")
     if vector and query is not None and name == vector.embedder:
-        _by_vectors(query, catalogue, state, name, scope, narrow, rows, limit)
-        _above_baseline(query, state, name, rows)
+        measure = _Measure.of(text, query, name, state)
+        if measure:
+            _by_vectors(measure, catalogue, state, name, scope, narrow, rows, limit)
+        elif int(catalogue.meta("slots") or "0"):
+            result.degraded.append("words only: what vectors are measured against is not built yet")
     _follow_chains(catalogue, registry, now, scope, rows, result)
     for candidate in result.candidates:
         _compare(candidate, catalogue, weight, text)
@@ -178,8 +205,49 @@ def _narrow(catalogue: Catalogue, scope: Scope) -> tuple[list[tuple[int, int]] |
     return rows.fetchall(), few
 
 
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """A prompt's vector and what cards are measured against by it.
+
+    `base`: the mean cosine of its nearest anchors in its own language; `base_across`: the same across languages. `share`: how Chinese the prompt is.
+    """
+
+    query: array.array
+    between: languages.Between
+    base: float
+    base_across: float
+    step: float
+    share: float
+
+    @classmethod
+    def of(cls, text: str, query: array.array, name: str, state: place.Path) -> _Measure | None:
+        """None when there is nothing to measure against.
+
+        Raises:
+            vectors.Damaged: the file holds something else.
+        """
+        file = place.anchors(state, name, anchors.VERSION)
+        means = vectors.means(file, len(query), languages.ROWS)
+        if means is None:
+            return None
+        between = languages.between(query, means)
+        found = vectors.rows(file, len(query), (query, *between.rows()), skip=languages.ROWS)
+        if not found:
+            return None
+        near = sorted((own for own, *_ in found), reverse=True)[: anchors.NEAREST]
+        across = sorted((between.cosine(*other) for _, *other in found), reverse=True)[: anchors.NEAREST]
+        base, base_across = sum(near) / len(near), sum(across) / len(across)
+        return cls(query, between, base, base_across, unit(name), languages.chinese_share(text))
+
+    def take(self, candidate: Candidate, cosine: float, *across: float) -> None:
+        """Note how near a card lies, from the dot products of its vector with the prompt's and with those of `between`."""
+        apart = abs(self.share - languages.chinese_share(candidate.item.embedded))
+        candidate.near = (1.0 - apart) * (cosine - self.base) / self.step
+        candidate.across = apart * (self.between.cosine(*across) - self.base_across) / ACROSS_UNIT
+
+
 def _by_vectors(
-    query: array.array,
+    measure: _Measure,
     catalogue: Catalogue,
     state: place.Path,
     name: str,
@@ -188,42 +256,37 @@ def _by_vectors(
     rows: dict[int, Candidate],
     limit: int,
 ) -> None:
+    """Add the cards that lie nearest, in the prompt's language or across, and measure those that words have found."""
     file = place.vectors(state, name)
-    dim = int(catalogue.meta("dim") or len(query))
+    dim = int(catalogue.meta("dim") or len(measure.query))
     slots = int(catalogue.meta("slots") or "0")
-    if dim != len(query):
+    if dim != len(measure.query):
         return
     deep = limit if narrow is not None else limit * 8
-    near = vectors.nearest(
-        file, dim, query, [slot for _, slot in narrow] if narrow is not None else None, slots, deep
-    )
-    rank = 0
-    for slot, cosine in near:
-        found = catalogue.items("slot = ?", (slot,))
-        if not found or found[0].scope not in scope.names:
-            continue
-        rank += 1
-        if rank > limit:
-            break
-        candidate = rows.setdefault(found[0].row, Candidate(found[0]))
-        candidate.vectors_rank, candidate.cosine = rank, cosine
+    within = [slot for _, slot in narrow] if narrow is not None else None
+    lists = vectors.nearest(file, dim, (measure.query, measure.between.aim), within, slots, deep)
+    found: dict[int, Candidate] = {}
+    for near in lists:
+        rank = 0
+        for slot, _ in near:
+            items = catalogue.items("slot = ?", (slot,)) if slot not in found else []
+            if slot not in found and (not items or items[0].scope not in scope.names):
+                continue
+            rank += 1
+            if rank > limit:
+                break
+            if items:
+                found[slot] = rows.get(items[0].row) or Candidate(items[0])
     # cards found by words alone are measured too, so that one relevance judges all
-    without = {
-        one.item.slot: one for one in rows.values() if one.cosine is None and one.item.slot is not None
-    }
-    for slot, cosine in vectors.nearest(file, dim, query, list(without), slots, len(without) or 1):
-        without[slot].cosine = cosine
-
-
-def _above_baseline(query: array.array, state: place.Path, name: str, rows: dict[int, Candidate]) -> None:
-    file = place.anchors(state, name, anchors.VERSION)
-    base = vectors.baseline(file, len(query), query, anchors.NEAREST)
-    if base is None:
-        return
-    step = unit(name)
-    for candidate in rows.values():
-        if candidate.cosine is not None:
-            candidate.near = (candidate.cosine - base) / step
+    worded = {one.item.slot: one for one in rows.values() if one.item.slot is not None}
+    everything = {**worded, **found}
+    products = vectors.products(file, dim, (measure.query, *measure.between.rows()), list(everything))
+    for slot, values in products.items():
+        measure.take(everything[slot], *values)
+    ranked = sorted(found.values(), key=lambda one: (-(one.nearness or 0.0), one.item.id))
+    for rank, candidate in enumerate(ranked[:limit], 1):
+        candidate.vectors_rank = rank
+        rows.setdefault(candidate.item.row, candidate)
 
 
 def _follow_chains(
@@ -270,10 +333,8 @@ def _join(by_id: dict[str, Candidate], item: Item, found: Candidate) -> Candidat
     own.words_rank = _best(own.words_rank, found.words_rank)
     own.vectors_rank = _best(own.vectors_rank, found.vectors_rank)
     own.coverage = max(own.coverage, found.coverage)
-    if found.cosine is not None:
-        own.cosine = max(own.cosine if own.cosine is not None else -1.0, found.cosine)
-    if found.near is not None:
-        own.near = max(own.near if own.near is not None else -99.0, found.near)
+    if found.nearness is not None and (own.nearness is None or found.nearness > own.nearness):
+        own.near, own.across = found.near, found.across
     return own
 
 

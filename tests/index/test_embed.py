@@ -10,7 +10,8 @@ import pytest
 
 from gitmem.errors import MemError
 from gitmem.index import embed
-from gitmem.index.vectors import append, baseline, dots, nearest
+from gitmem.index.vectors import append, dots, nearest, products
+from gitmem.index.vectors import rows as kept_rows
 
 PAIRS = (
     ("Use an isolated uv environment for each Python project", "每个 Python 项目用 uv 建独立环境"),
@@ -118,29 +119,42 @@ def test_nearest_is_a_plain_sort_by_cosine(model, tmp_path):
         ((dot(query, row), i) for i, row in enumerate(rows(values, model.dim))),
         key=lambda one: (-one[0], one[1]),
     )
+    other = model.query(PARAPHRASES[1][0])
     for slots in (None, list(range(len(texts))), [3, 9, 1]):
         names = range(len(texts)) if slots is None else slots
-        found = nearest(file, model.dim, query, slots, len(texts), 4)
+        found, of_other = nearest(file, model.dim, (query, other), slots, len(texts), 4)
         assert [slot for slot, _ in found] == [i for _, i in expected if i in names][:4]
+        assert of_other == nearest(file, model.dim, (other,), slots, len(texts), 4)[0]
         assert all(
             cosine == pytest.approx(next(value for value, i in expected if i == slot), abs=1e-5)
             for slot, cosine in found
         )
-    assert nearest(file, model.dim, query, [99], len(texts), 4) == []
-    assert nearest(tmp_path / "none", model.dim, query, None, 5, 4) == []
-    assert len(nearest(file, model.dim, query, None, 1000, 1000)) == len(texts)
+    assert nearest(file, model.dim, (query,), [99], len(texts), 4) == [[]]
+    assert nearest(tmp_path / "none", model.dim, (query, query), None, 5, 4) == [[], []]
+    assert len(nearest(file, model.dim, (query,), None, 1000, 1000)[0]) == len(texts)
+    by_slot = {i: value for value, i in expected}
+    measured = products(file, model.dim, (query, other), [9, 3, 99])
+    assert set(measured) == {3, 9} and all(
+        values[0] == pytest.approx(by_slot[i], abs=1e-5) for i, values in measured.items()
+    )
+    assert products(file, model.dim, (query,), []) == {}
 
 
 def test_without_the_fast_library_the_numbers_are_the_same(model, monkeypatch):
     values = model.passages([a for a, _ in PAIRS])
-    query = model.query("set up the environment")
-    fast = dots(query, values.tobytes(), model.dim)
+    queries = (model.query("set up the environment"), model.query("令牌多久过期"))
+    fast = dots(queries, values.tobytes(), model.dim)
     monkeypatch.setitem(sys.modules, "simsimd", None)
-    assert list(dots(query, values.tobytes(), model.dim)) == pytest.approx(list(fast), abs=1e-5)
+    plain = dots(queries, values.tobytes(), model.dim)
+    for one, other in zip(plain, fast, strict=True):
+        assert list(one) == pytest.approx(list(other), abs=1e-5)
 
 
-def test_a_baseline_file_that_is_missing_or_cut_off_is_none(model, tmp_path):
+def test_a_small_file_of_vectors_is_read_behind_what_is_skipped_and_not_at_all_when_cut_off(model, tmp_path):
     query = model.query("hello")
-    assert baseline(tmp_path / "none", model.dim, query, 5) is None
+    file = tmp_path / "small"
+    file.write_bytes(model.passages(["one", "two", "three"]).tobytes())
+    assert len(kept_rows(file, model.dim, (query, query), skip=1)) == 2
+    assert kept_rows(tmp_path / "none", model.dim, (query,)) == []
     (tmp_path / "cut").write_bytes(b"\0" * (model.dim * 4 + 3))
-    assert baseline(tmp_path / "cut", model.dim, query, 5) is None
+    assert kept_rows(tmp_path / "cut", model.dim, (query,)) == []
