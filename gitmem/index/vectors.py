@@ -12,10 +12,13 @@ import math
 import mmap
 import os
 from collections.abc import Sequence
+from io import FileIO
 from pathlib import Path
 
 # How far the length of a stored row may be from 1, and a cosine from its range, by rounding.
 TOLERANCE = 1e-2
+# Rows that are looked at in one go: so many are in memory at a time, however large the file.
+BLOCK = 8192
 
 
 class Damaged(Exception):
@@ -54,27 +57,51 @@ def nearest(
     if count <= 0 or limit <= 0 or (slots is not None and not slots):
         return []
     try:
-        handle = file.open("rb")
+        handle = file.open("rb", buffering=0)
     except OSError:
         return []
-    row = dim * 4
     with handle:
-        count = min(count, os.fstat(handle.fileno()).st_size // row)
-        if count <= 0:
-            return []
-        with mmap.mmap(handle.fileno(), count * row, access=mmap.ACCESS_READ) as mapped:
-            if slots is None:
-                names: Sequence[int] = range(count)
-                with memoryview(mapped) as view:
-                    scores = dots(query, view, dim)
-            else:
-                names = [slot for slot in slots if slot < count]
-                scores = dots(query, b"".join(mapped[slot * row : (slot + 1) * row] for slot in names), dim)
+        count = min(count, os.fstat(handle.fileno()).st_size // (dim * 4))
+        best: list[tuple[float, int]] = []
+        named = range(count) if slots is None else [slot for slot in slots if slot < count]
+        for start in range(0, len(named), BLOCK):
+            names = named[start : start + BLOCK]
+            scores = (
+                _side_by_side(query, handle, names, dim)
+                if isinstance(names, range)
+                else _one_by_one(query, handle, names, dim)
+            )
             _in_range(file, scores)
-            top = heapq.nlargest(limit, range(len(names)), key=lambda i: (scores[i], -names[i]))
-            if not all(_is_unit(mapped[names[i] * row : (names[i] + 1) * row]) for i in top):
-                raise Damaged(file)
-    return [(names[i], scores[i]) for i in top]
+            bar = best[-1][0] if len(best) == limit else -2.0
+            best.extend((score, -name) for score, name in zip(scores, names, strict=True) if score >= bar)
+            best = heapq.nlargest(limit, best)
+        if not all(_is_unit(_row(handle, -name, dim)) for _, name in best):
+            raise Damaged(file)
+    return [(-name, score) for score, name in best]
+
+
+def _side_by_side(query: array.array, handle: FileIO, names: range, dim: int) -> array.array:
+    """Dot products of rows that follow on one another. None is copied, and none is held on to."""
+    row = dim * 4
+    # a mapping begins at a multiple of what the system says
+    first = names.start * row // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+    last = names.stop * row
+    with (
+        mmap.mmap(handle.fileno(), last - first, access=mmap.ACCESS_READ, offset=first) as mapped,
+        memoryview(mapped) as view,
+        view[names.start * row - first :] as rows,
+    ):
+        return dots(query, rows, dim)
+
+
+def _one_by_one(query: array.array, handle: FileIO, names: Sequence[int], dim: int) -> array.array:
+    """Dot products of rows here and there. They are read: to map a page brings its neighbours into memory too."""
+    return dots(query, b"".join(_row(handle, name, dim) for name in names), dim)
+
+
+def _row(handle: FileIO, name: int, dim: int) -> bytes:
+    handle.seek(name * dim * 4)
+    return handle.read(dim * 4)
 
 
 def sound(file: Path, dim: int, count: int) -> bool:
