@@ -72,7 +72,7 @@ def commit(context: Context, make: Callable[[Context], Change | None]) -> tuple[
         if not report.ok:
             raise ChecksFailed(report)
         made[:] = [change]
-        return Draft(change.files, subject(change.subject), trailers=_trailers(here, change))
+        return Draft(change.files, subject(change.subject), trailers=_trailers(here, change), judged=True)
 
     env = {"GIT_MEM_AGENT": context.caller.agent} if context.caller.agent else {}
     written = write.write(context.memory, draft, env=env)
