@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say("stopped; what was measured stands above")
         return 130
     finally:
+        bench.close()
         if given.json:
             about = {"python": platform.python_version(), "cpus": os.cpu_count(), "repeat": given.repeat}
             found = {**about, "tables": [table.as_dict() for table in tables]}

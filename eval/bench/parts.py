@@ -72,12 +72,23 @@ class Bench:
         if sys.stderr.isatty() or done == total:
             self.say(f"{what} {done:,} of {total:,}")
 
-    def copy(self, memory: Memory) -> Memory:
-        """A copy to write into, index and work tree included."""
-        place = self.room / "copy"
-        shutil.rmtree(place, ignore_errors=True)
-        subprocess.run(["cp", "-a", str(memory.root), str(place)], check=True)
+    def copy(self, cards: int, projects: int) -> Memory:
+        """A copy to write into, index and work tree included; the parts write into the same one."""
+        place = self.room / "copies" / f"{cards}-{projects}"
+        if not place.exists():
+            memory = self.memory(cards, projects)
+            self.say(f"copying the memory of {cards:,} cards")
+            place.mkdir(parents=True)
+            subprocess.run(["cp", "-a", str(memory.root / ".git"), str(place)], check=True)
+            # the files of cards are never written again
+            files = sorted(str(one) for one in memory.root.iterdir() if one.name != ".git")
+            subprocess.run(["cp", "-al", *files, str(place)], check=True)
+            subprocess.run(["git", "status", "--porcelain"], cwd=place, stdout=subprocess.DEVNULL, check=True)
+        _up_to_date(fabricate.opened(place))
         return fabricate.opened(place)
+
+    def close(self) -> None:
+        shutil.rmtree(self.room / "copies", ignore_errors=True)
 
     def titled(self, cards: int, projects: int) -> str:
         return f"{cards:,} cards, {projects} project{'s' if projects != 1 else ''}"
@@ -219,7 +230,7 @@ def add(bench: Bench) -> Iterator[Table]:
     from gitmem.hooks import place
 
     for cards, projects in bench.shapes:
-        copy = bench.copy(bench.memory(cards, projects))
+        copy = bench.copy(cards, projects)
         place.install_into(copy)
         random_ = random.Random(cards)
         env = {**bench.env, "GIT_MEM_REPO": str(copy.root)}
@@ -235,8 +246,8 @@ def add(bench: Bench) -> Iterator[Table]:
 
         runs = {"git add, git commit": plain, "git mem add": ours}
         rows = measure.in_turn(runs, bench.repeat)
+        place.uninstall_from(copy)
         yield Table("add", bench.titled(cards, projects), "git add, git commit", rows)
-        shutil.rmtree(copy.root)
 
 
 def _up_to_date(memory: Memory) -> None:
@@ -264,7 +275,7 @@ def check(bench: Bench) -> Iterator[Table]:
     """The check of a one-card commit, beyond git and an empty Python hook, from memory to memory."""
     table = Table("check", "one card, beyond an empty Python hook", "")
     for cards, projects in bench.shapes:
-        copy = bench.copy(bench.memory(cards, projects))
+        copy = bench.copy(cards, projects)
         random_ = random.Random(cards + 1)
 
         def committed(hook: str, copy: Memory = copy, random_: random.Random = random_) -> float:
@@ -288,7 +299,7 @@ def check(bench: Bench) -> Iterator[Table]:
                 max(1e-4, ours.high - empty.median),
             )
         )
-        shutil.rmtree(copy.root)
+        (copy.common_dir / "hooks" / "pre-commit").unlink()
     table.floor = table.rows[0].name
     yield table
 
@@ -300,7 +311,7 @@ def index(bench: Bench) -> Iterator[Table]:
         for count in (1, 10, 100)
     }
     for cards, projects in bench.shapes:
-        copy = bench.copy(bench.memory(cards, projects))
+        copy = bench.copy(cards, projects)
         random_ = random.Random(cards + 2)
         for count, table in tables.items():
 
@@ -315,7 +326,6 @@ def index(bench: Bench) -> Iterator[Table]:
 
             (row,) = measure.in_turn({"": measure.timed(taken_in, prepared)}, bench.repeat)
             table.rows.append(replace(row, name=bench.titled(cards, projects)))
-        shutil.rmtree(copy.root)
     for table in tables.values():
         table.floor = table.rows[0].name
         yield table
@@ -325,7 +335,7 @@ def nothing(bench: Bench) -> Iterator[Table]:
     """Indexing from nothing, embedding apart: once a memory, as multiples of the first a card."""
     table = Table("nothing", "index from nothing, embedding apart, a card", "")
     for cards, projects in bench.shapes:
-        copy = bench.copy(bench.memory(cards, projects))
+        copy = bench.copy(cards, projects)
         catalogue.discard(copy.state)
         registry = load.current(copy)
         took = measure.timed(
@@ -334,7 +344,6 @@ def nothing(bench: Bench) -> Iterator[Table]:
             )
         )()
         table.rows.append(Row(bench.titled(cards, projects), took / cards, took / cards, took / cards))
-        shutil.rmtree(copy.root)
     table.floor = table.rows[0].name
     yield table
 
@@ -342,7 +351,7 @@ def nothing(bench: Bench) -> Iterator[Table]:
 def sync(bench: Bench) -> Iterator[Table]:
     """`git mem sync` with a remote on this disk: with nothing new, and with a card to give, beside `git push`."""
     for cards, projects in bench.shapes:
-        copy = bench.copy(bench.memory(cards, projects))
+        copy = bench.copy(cards, projects)
         remote = bench.room / "remote.git"
         shutil.rmtree(remote, ignore_errors=True)
         subprocess.run(["git", "clone", "-q", "--bare", str(copy.root), str(remote)], check=True)
@@ -366,8 +375,8 @@ def sync(bench: Bench) -> Iterator[Table]:
             "git mem sync, nothing new": synced,
         }
         rows = measure.in_turn(runs, bench.repeat)
+        copy.git.run("remote", "remove", "origin")
         yield Table("sync", bench.titled(cards, projects), "git fetch, git push", rows)
-        shutil.rmtree(copy.root)
         shutil.rmtree(remote)
 
 
