@@ -38,7 +38,7 @@ eval: $(STAMP)  ## how well recall does on the project's own fixtures
 	$(BIN)/python -m eval run eval/configs/own.yaml
 
 bench: $(STAMP)
-	$(BIN)/python eval/bench/ratios.py
+	$(BIN)/python -m eval.bench
 
 clean:
 	rm -rf $(VENV) .venv-models dist build .pytest_cache .hypothesis .ruff_cache

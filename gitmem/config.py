@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from gitmem.record import record
 
 # What git itself exports for one repository (`git rev-parse --local-env-vars`); none of it may reach another one.
 LOCAL_GIT_VARS = frozenset(
@@ -66,7 +67,7 @@ SESSION_VARS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Env:
     """What the process was called with. `agent`, `token`: an agent's identity; `host`: a host that shows itself;
     `session`: the session that the host says it is."""

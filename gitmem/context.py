@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from gitmem import identity
@@ -13,6 +12,7 @@ from gitmem.git import locate
 from gitmem.git.locate import Memory
 from gitmem.identity import Caller
 from gitmem.model.registry import Agent, Registry
+from gitmem.record import changed, record
 from gitmem.registry import load
 
 
@@ -22,7 +22,7 @@ def _random_bits(count: int) -> int:
     return secrets.randbits(count)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Context:
     """`now` is aware, in the local zone."""
 
@@ -40,7 +40,7 @@ class Context:
         registry = (
             self.registry if memory.registry_tree == self.memory.registry_tree else load.current(memory)
         )
-        return replace(self, memory=memory, registry=registry)
+        return changed(self, memory=memory, registry=registry)
 
     def agents(self) -> list[Agent]:
         """The agents that the caller may know of: an entry names scopes, so an agent sees its own alone."""

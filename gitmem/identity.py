@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gitmem.config import Env
 from gitmem.errors import Refused
 from gitmem.git.locate import Memory
 from gitmem.model.registry import Agent, Profile, Registry, covers
+from gitmem.record import record
 
 _NOBODY = Agent("", "working")
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Caller:
     """`agent` None: a person, or (with `host`) a host without identity. `read`/`write`: rights as in agents.yaml."""
 

@@ -57,6 +57,18 @@ ${announced:-nothing} $branch
 "*) exit 0 ;; esac
 fi
 
+# What git mem commits was judged in its own process just before. Here it is known by the tree, and by the message as it
+# was handed over: what another hook has changed is judged again.
+case $name:${GIT_DIR-} in
+pre-commit:*/git-mem/writer | commit-msg:*/git-mem/writer)
+    judged=
+    [ ! -f "$GIT_DIR/judged" ] || read -r judged <"$GIT_DIR/judged"
+    if [ -n "$judged" ] && [ "$(git write-tree 2>/dev/null)" = "$judged" ]; then
+        [ "$name" = pre-commit ] || cmp -s "$1" "$GIT_DIR/message" && exit 0
+    fi
+    ;;
+esac
+
 # The trees before and after what git is about to record or send; `:0` is the index it hands us.
 trees() {
     case $name in

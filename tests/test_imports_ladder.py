@@ -12,7 +12,7 @@ PACKAGE = ROOT / "gitmem"
 
 # Low to high; a part imports from its own line only where it is the same part, and from the lines above.
 LADDER = [
-    {"errors", "__init__", "resources"},
+    {"errors", "record", "__init__", "resources"},
     {"model"},
     {"config"},
     {"git", "detach"},

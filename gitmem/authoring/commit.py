@@ -72,7 +72,7 @@ def commit(context: Context, make: Callable[[Context], Change | None]) -> tuple[
         if not report.ok:
             raise ChecksFailed(report)
         made[:] = [change]
-        return Draft(change.files, subject(change.subject), trailers=_trailers(here, change))
+        return Draft(change.files, subject(change.subject), trailers=_trailers(here, change), judged=True)
 
     env = {"GIT_MEM_AGENT": context.caller.agent} if context.caller.agent else {}
     written = write.write(context.memory, draft, env=env)
@@ -106,7 +106,7 @@ def cards_now(context: Context) -> Catalogue:
     for attempt in (1, 2):
         if attempt == 2 or not build.ensure(memory, registry, vectors_too=False):
             try:
-                build.build(memory, registry, wait_s=1.0, with_vectors=False)
+                build.build(memory, registry, wait_s=1.0, with_vectors=False, thorough=False)
             except (Busy, OSError, sqlite3.Error):
                 return _copy_at_tip(context)
         found = catalogue.open_for_reading(memory.state)

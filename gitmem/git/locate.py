@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 
 from gitmem.config import Env
 from gitmem.errors import GitFailed, NoMemory
 from gitmem.git.run import Git, clean
+from gitmem.record import fresh, record
 
 MARK = "registry/memory.yaml"
 # Where a remote's branch stood when it was last synced with, a ref a remote.
@@ -21,7 +21,7 @@ _BRANCHES = 50
 _HEX = frozenset("0123456789abcdef")
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Memory:
     """A repository and the branch that is the memory.
 
@@ -38,7 +38,7 @@ class Memory:
     tip: str | None = None
     tree: str | None = None
     registry_tree: str | None = None
-    config: dict[str, list[str]] = field(default_factory=dict)
+    config: dict[str, list[str]] = fresh(dict)
 
     @property
     def state(self) -> Path:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitmem import config
 from gitmem.errors import GitFailed
+from gitmem.record import fresh, record
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Result:
     """How git ended, and what it wrote."""
 
@@ -23,12 +23,12 @@ class Result:
         return self.out.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Git:
     """git in one directory. `env` is already clean (`config.git_env`)."""
 
     cwd: Path
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = fresh(dict)
 
     def run(
         self,

@@ -32,6 +32,8 @@ LOCK_TIMEOUT_S = 30.0
 # Signing and hooks may ask a person something, yet nothing may hold the lock for ever.
 COMMIT_TIMEOUT_S = 300.0
 MOVING = "moving"
+# Names, in the private git directory, the tree that was judged and is being committed.
+JUDGED = "judged"
 _ZERO = "0" * 40
 _WHO_SIGNS = "git config --show-origin --get commit.gpgsign shows who asks for signatures"
 
@@ -51,6 +53,7 @@ class Draft:
 
     Args:
         merges: a commit that becomes the second parent.
+        judged: these files were judged, for this caller; the memory's own hooks need not judge the same tree again.
         approve: called with the commit before the branch moves to it; what it raises keeps the branch where it is.
     """
 
@@ -59,6 +62,7 @@ class Draft:
     body: str = ""
     trailers: Sequence[tuple[str, str]] = ()
     merges: str | None = None
+    judged: bool = False
     approve: Callable[[str], None] | None = None
 
     def message(self) -> str:
@@ -191,6 +195,8 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
                 place = tree / path
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(data)
+        if draft.judged:
+            (room / JUDGED).write_text(git.run("write-tree").text() + "\n")
         if draft.merges:
             (room / "MERGE_HEAD").write_text(f"{draft.merges}\n")
         message = room / "message"
@@ -218,7 +224,7 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
     finally:
         shutil.rmtree(tree, ignore_errors=True)
         shutil.rmtree(room / "logs", ignore_errors=True)
-        for name in ("message", "COMMIT_EDITMSG", *_MERGING):
+        for name in ("message", "COMMIT_EDITMSG", JUDGED, *_MERGING):
             (room / name).unlink(missing_ok=True)
 
 
@@ -265,7 +271,7 @@ def _furnish(memory: Memory, room: Path) -> None:
     """The private git directory, its HEAD at the parent; a half-made one is made anew."""
     room.mkdir(parents=True, exist_ok=True)
     (room / "commondir").write_text(str(memory.common_dir) + "\n")
-    for name in ("index.lock", "HEAD.lock", *_MERGING):
+    for name in ("index.lock", "HEAD.lock", JUDGED, *_MERGING):
         # ours alone, and we hold the memory's lock: whoever left it is dead
         (room / name).unlink(missing_ok=True)
     shutil.rmtree(room / "refs", ignore_errors=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from gitmem import identity
 from gitmem.config import Env
 from gitmem.context import Context
 from gitmem.git import locate
+from gitmem.record import changed
 from gitmem.registry import load
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ Say = Callable[[str, str], None]
 
 def context(env: Env, call: Call) -> Context:
     """The memory that is configured, never the folder the host works in, and the agent that `connect` recorded."""
-    env = replace(
+    env = changed(
         env, vars={**env.vars, "GIT_MEM_IN_HOOK": "1"}, host=call.host, agent=None, token=None, terminal=False
     )
     memory = locate.find(env, only_configured=True)

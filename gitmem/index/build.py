@@ -23,7 +23,8 @@ from gitmem.model import card as cards
 from gitmem.model import layers
 from gitmem.model.registry import Registry
 
-WORD_BATCH = 1000
+# What a killed builder has to do again at most: the words of so many cards. Each batch becomes a segment of the index.
+WORD_BATCH = 10_000
 VECTOR_BATCH = 32
 INLINE_CHANGES = 64
 INLINE_VECTORS = 12
@@ -36,8 +37,12 @@ def build(
     progress: Progress | None = None,
     wait_s: float = 600.0,
     with_vectors: bool = True,
+    thorough: bool = True,
 ) -> Coverage:
     """Bring the whole index up to date. What of it is damaged is found and made anew.
+
+    Args:
+        thorough: damage is looked for in every page and row, at a cost that follows the memory; else it is found when met.
 
     Raises:
         Busy: another builder held the lock for `wait_s` seconds.
@@ -45,24 +50,30 @@ def build(
     embedder = embedder_name(memory, registry)
     with lock.held(place.lock(memory.state), wait_s, "the index"):
         try:
-            return _build(memory, registry, embedder, progress, with_vectors)
+            return _build(memory, registry, embedder, progress, with_vectors, thorough)
         except Exception as error:
             if not catalogues.is_damage(error):
                 raise
             catalogues.discard(memory.state)
-            return _build(memory, registry, embedder, progress, with_vectors)
+            return _build(memory, registry, embedder, progress, with_vectors, thorough)
 
 
 def _build(
-    memory: Memory, registry: Registry, embedder: str, progress: Progress | None, with_vectors: bool
+    memory: Memory,
+    registry: Registry,
+    embedder: str,
+    progress: Progress | None,
+    with_vectors: bool,
+    thorough: bool,
 ) -> Coverage:
     catalogue = catalogues.open_for_writing(memory.state)
     try:
-        catalogues.look_over(catalogue)
-        _check_words(memory, catalogue)
-        if not coverages.are_sound(catalogue, memory.state):
+        if thorough:
+            catalogues.look_over(catalogue)
+        _check_words(memory, catalogue, opened=thorough)
+        if thorough and not coverages.are_sound(catalogue, memory.state):
             _forget_vectors(memory, catalogue)
-        refresh.refresh(memory, registry, catalogue, refresh.differences(memory, catalogue), progress)
+        refresh.read(memory, registry, catalogue, progress)
         _words(memory, catalogue, progress)
         if with_vectors and embedder != "none":
             _vectors(memory, catalogue, embedder, progress)
@@ -81,14 +92,14 @@ def ensure(memory: Memory, registry: Registry, vectors_too: bool = True) -> bool
         with lock.held(place.lock(memory.state), 0.0, "the index"):
             catalogue = catalogues.open_for_writing(memory.state)
             try:
-                _check_words(memory, catalogue)
+                _check_words(memory, catalogue, opened=False)
                 changes = refresh.differences(memory, catalogue)
                 if len(changes) > INLINE_CHANGES:
                     return False
                 refresh.refresh(memory, registry, catalogue, changes)
                 if catalogue.count("worded = 0") > INLINE_CHANGES:
                     return False
-                _words(memory, catalogue, None)
+                _words(memory, catalogue, None, waited_for=True)
                 if vectors_too and embedder != "none":
                     if len(_unembedded(catalogue, embedder, INLINE_VECTORS + 1)) > INLINE_VECTORS:
                         return False
@@ -154,41 +165,48 @@ def chunks(item: Item, card: cards.Card | None) -> list[words.Chunk]:
     return [words.Chunk(item.row, item.scope, head, body) for body in bodies or [[]]]
 
 
-def _check_words(memory: Memory, catalogue: Catalogue) -> None:
-    """Words cut by another analyser are of no use, and those that are gone or cannot be opened are written anew."""
+def _check_words(memory: Memory, catalogue: Catalogue, opened: bool = True) -> None:
+    """Words cut by another analyser are of no use, and those that are gone or cannot be opened are written anew.
+
+    Args:
+        opened: every segment is tried; what a prompt has no time for shows when it searches.
+    """
     folder = place.words(memory.state)
-    same = catalogue.meta("analyser") == str(ANALYSER_VERSION)
-    if same and catalogue.count("kind = 'card' AND worded = 1 AND fault IS NULL"):
-        found = words.open_for_reading(folder)
-        if found is not None:
+    if catalogue.meta("analyser") == str(ANALYSER_VERSION):
+        written = "SELECT 1 FROM cards WHERE kind = 'card' AND worded = 1 AND fault IS NULL LIMIT 1"
+        if not catalogue.db.execute(written).fetchone():
+            return
+        if not opened and words.is_there(folder):
+            return
+        if opened and (found := words.open_for_reading(folder)) is not None:
             found.close()
             return
-    elif same:
-        return
     shutil.rmtree(folder, ignore_errors=True)
     catalogue.db.execute("UPDATE cards SET worded = 0 WHERE kind = 'card' AND fault IS NULL")
     catalogue.db.execute("DELETE FROM dropped")
     catalogue.set_meta("analyser", str(ANALYSER_VERSION))
 
 
-def _words(memory: Memory, catalogue: Catalogue, progress: Progress | None) -> None:
+def _words(memory: Memory, catalogue: Catalogue, progress: Progress | None, waited_for: bool = False) -> None:
+    """Write the words that are missing, the cards of a scope side by side; a batch that was written is kept, whatever comes."""
     total = catalogue.count("worded = 0")
     done = 0
     folder = place.words(memory.state)
+    # a batch that was written but not noted (killed in between) is written anew
+    again = catalogue.meta("words") == "written"
     while True:
         dropped = [row for (row,) in catalogue.db.execute("SELECT row FROM dropped")]
         todo = [
             row
             for (row,) in catalogue.db.execute(
-                "SELECT row FROM cards WHERE worded = 0 ORDER BY row LIMIT ?", (WORD_BATCH,)
+                "SELECT row FROM cards WHERE worded = 0 ORDER BY scope, row LIMIT ?", (WORD_BATCH,)
             )
         ]
         if not todo and not dropped:
             break
         writer = words.Writer(folder)
         try:
-            # a batch that was written but not noted (killed in between) is written anew
-            writer.remove([*dropped, *todo])
+            writer.remove([*dropped, *(todo if again else ())])
             reader = objects.open_light(memory.git)
             try:
                 for row in todo:
@@ -203,12 +221,17 @@ def _words(memory: Memory, catalogue: Catalogue, progress: Progress | None) -> N
         except BaseException:
             writer.cancel()
             raise
-        writer.commit()
+        catalogue.set_meta("words", "written")
+        writer.commit(waited_for)
         db = catalogue.db
         db.execute("BEGIN IMMEDIATE")
         db.executemany("UPDATE cards SET worded = 1 WHERE row = ?", [(row,) for row in todo])
         db.executemany("DELETE FROM dropped WHERE row = ?", [(row,) for row in dropped])
+        if not again:
+            catalogue.set_meta("words", "noted")
         db.execute("COMMIT")
+    if again:
+        catalogue.set_meta("words", "noted")
     if progress and total >= 100:
         progress("indexing words", total, total)
 

@@ -43,6 +43,18 @@ def coverage(catalogue: Catalogue, embedder: str) -> Coverage:
     return Coverage(cards, worded, embedded, embedder)
 
 
+def is_complete(catalogue: Catalogue, embedder: str) -> bool:
+    """`coverage(…).complete`, without counting."""
+    db = catalogue.db
+    if db.execute("SELECT 1 FROM cards WHERE worded = 0 LIMIT 1").fetchone():
+        return False
+    if embedder == "none":
+        return True
+    bare = "SELECT 1 FROM cards WHERE slot IS NULL AND kind = 'card' AND fault IS NULL LIMIT 1"
+    others = catalogue.meta("embedder") != embedder and catalogue.number()
+    return not others and not db.execute(bare).fetchone()
+
+
 def has_vectors(catalogue: Catalogue, state: Path) -> bool:
     """Whether the vectors that the catalogue speaks of are there."""
     needed = 4 * int(catalogue.meta("slots") or "0") * int(catalogue.meta("dim") or "0")

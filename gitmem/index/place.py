@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 # Raised whenever the layout, the columns, or what is stored in them changes: an index of another format is rebuilt.
-FORMAT = 3
+FORMAT = 5
 
 
 def folder(state: Path) -> Path:

@@ -15,8 +15,11 @@ from gitmem.index.catalogue import Catalogue, Progress
 from gitmem.model import layers
 from gitmem.model.card import Card, id_of_path
 from gitmem.model.registry import Registry
+from gitmem.record import changed
 
 Read = Callable[[str], bytes]
+# So many files are noted at a time when a memory is read from nothing.
+READ_BATCH = 5000
 
 
 def differences(memory: Memory, catalogue: Catalogue) -> list[Change]:
@@ -26,14 +29,79 @@ def differences(memory: Memory, catalogue: Catalogue) -> list[Change]:
     return objects.changes(memory.git, catalogue.tree, memory.tree, "cards", "sources")
 
 
+def read(memory: Memory, registry: Registry, catalogue: Catalogue, progress: Progress | None = None) -> None:
+    """`refresh` for a builder: from nothing in parts that are kept, so that a reading that was broken off goes on.
+
+    It goes on to the tree it was reading, whatever the memory's is now, and from there as always.
+    """
+    if catalogue.tree is None:
+        begun, _, done = (catalogue.meta("reading") or "").partition(" ")
+        if begun and not _is_there(memory, begun):
+            begun = ""
+        aim = changed(memory, tree=begun or memory.tree)
+        changes = differences(aim, catalogue)
+        if len(changes) > READ_BATCH:
+            _read_in_parts(aim, catalogue, changes, int(done) if begun else 0, progress)
+            refresh(aim, registry, catalogue, [], progress, read_before=True)
+    refresh(memory, registry, catalogue, differences(memory, catalogue), progress)
+
+
+def _read_in_parts(
+    memory: Memory, catalogue: Catalogue, changes: list[Change], done: int, progress: Progress | None
+) -> None:
+    """Note every file of a tree, a transaction a part; nobody takes the catalogue for the tree's before all are."""
+    db = catalogue.db
+    reader = objects.open_bulk(memory.git, str(memory.common_dir))
+    # of a tree that is read from nothing, no source changes the verdict on a card that was noted before
+    cards = [change for change in changes if change.path.startswith("cards/")]
+    entries = {change.path: change.new for change in changes if change.path.startswith("sources/")}
+    if not done:
+        _clear(catalogue)
+    try:
+        for start in range(done, len(cards), READ_BATCH):
+            blobs = objects.Blobs(reader)
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                told = progress and _shifted(progress, start, len(cards))
+                part = cards[start : start + READ_BATCH]
+                _note(catalogue, part, blobs, _source_reader(memory, entries, blobs), told)
+                catalogue.set_meta("reading", f"{memory.tree} {start + len(part)}")
+                db.execute("COMMIT")
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+    finally:
+        reader.close()
+
+
+def _shifted(progress: Progress, done: int, total: int) -> Progress:
+    return lambda what, count, _: progress(what, done + count, total)
+
+
+def _is_there(memory: Memory, tree: str) -> bool:
+    return memory.git.run("cat-file", "-e", f"{tree}^{{tree}}", check=False).code == 0
+
+
+def _clear(catalogue: Catalogue) -> None:
+    """Forget what a reading that was broken off has noted."""
+    for table in ("cards", "edges", "cites"):
+        catalogue.db.execute(f"DELETE FROM {table}")
+    catalogue.db.execute("DELETE FROM meta WHERE key = 'reading'")
+
+
 def refresh(
     memory: Memory,
     registry: Registry,
     catalogue: Catalogue,
     changes: list[Change],
     progress: Progress | None = None,
+    read_before: bool = False,
 ) -> None:
-    """Note `changes` and the registry; afterwards the catalogue speaks of `memory.tree`."""
+    """Note `changes` and the registry; afterwards the catalogue speaks of `memory.tree`.
+
+    Args:
+        read_before: the tree's files are noted already.
+    """
     db = catalogue.db
     reader = (
         objects.open_light(memory.git)
@@ -44,13 +112,19 @@ def refresh(
     try:
         db.execute("BEGIN IMMEDIATE")
         try:
-            touched = _note(memory, catalogue, changes, blobs, progress) if changes else set()
+            if catalogue.tree is None and not read_before and catalogue.meta("reading"):
+                _clear(catalogue)
+            touched: set[str] = set()
+            if changes:
+                sources = _source_reader(memory, _known_sources(memory, changes), blobs)
+                touched = _note(catalogue, changes, blobs, sources, progress)
             same_registry = catalogue.meta("registry") == (memory.registry_tree or "")
             if touched or not same_registry:
                 _judge_by_registry(catalogue, registry, touched if same_registry else None)
             catalogue.set_meta("tree", memory.tree or "")
             catalogue.set_meta("commit", memory.tip or "")
             catalogue.set_meta("registry", memory.registry_tree or "")
+            db.execute("DELETE FROM meta WHERE key = 'reading'")
             db.execute("COMMIT")
         except BaseException:
             db.execute("ROLLBACK")
@@ -60,20 +134,19 @@ def refresh(
 
 
 def _note(
-    memory: Memory,
     catalogue: Catalogue,
     changes: list[Change],
     blobs: objects.Blobs,
+    tree_source: Callable[[str], bytes | None],
     progress: Progress | None,
 ) -> set[str]:
     """Bring the rows in step with `changes`; the ids of the cards that came or went."""
     db = catalogue.db
     touched: set[str] = set()
-    tree_source = _source_reader(memory, changes, blobs)
     todo = {change.path: change.new for change in changes if change.path.startswith("cards/")}
     # a source that came or went changes the verdict on the cards that cite it
     moved = [change.path for change in changes if change.path.startswith("sources/")]
-    if catalogue.count():
+    if moved and db.execute("SELECT 1 FROM cards LIMIT 1").fetchone():
         for source in moved:
             for path, blob in db.execute(
                 "SELECT c.path, c.blob FROM cites s JOIN cards c ON c.row = s.row WHERE s.source = ?",
@@ -242,15 +315,20 @@ def _leads_back(catalogue: Catalogue, start: str) -> bool:
     return False
 
 
-def _source_reader(
-    memory: Memory, changes: list[Change], blobs: objects.Blobs
-) -> Callable[[str], bytes | None]:
-    """Sources of the tree, asked for one by one, or listed once where many cards come at a time."""
+def _known_sources(memory: Memory, changes: list[Change]) -> dict[str, objects.Entry | None]:
+    """The sources that came with the cards; all of the tree where many cards come at a time."""
     known: dict[str, objects.Entry | None] = {c.path: c.new for c in changes if c.path.startswith("sources/")}
     if len(changes) > 50:
         known.update(
             (entry.path, entry) for entry in objects.entries(memory.git, memory.tree or "", "sources")
         )
+    return known
+
+
+def _source_reader(
+    memory: Memory, known: dict[str, objects.Entry | None], blobs: objects.Blobs
+) -> Callable[[str], bytes | None]:
+    """Sources of the tree by their paths: the known ones, the others asked for one by one."""
 
     def read(path: str) -> bytes | None:
         if path not in known:

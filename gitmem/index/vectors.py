@@ -12,11 +12,14 @@ import math
 import mmap
 import os
 from collections.abc import Sequence
+from io import FileIO
 from operator import mul
 from pathlib import Path
 
 # How far the length of a stored row may be from 1, and a cosine from its range, by rounding.
 TOLERANCE = 1e-2
+# Rows that are looked at in one go: so many are in memory at a time, however large the file.
+BLOCK = 8192
 
 
 class Damaged(Exception):
@@ -62,33 +65,57 @@ def nearest(
     if count <= 0 or limit <= 0 or (slots is not None and not slots):
         return nothing
     try:
-        handle = file.open("rb")
+        handle = file.open("rb", buffering=0)
     except OSError:
         return nothing
-    row = dim * 4
     with handle:
-        count = min(count, os.fstat(handle.fileno()).st_size // row)
-        if count <= 0:
-            return nothing
-        with mmap.mmap(handle.fileno(), count * row, access=mmap.ACCESS_READ) as mapped:
-            if slots is None:
-                names: Sequence[int] = range(count)
-                with memoryview(mapped) as view:
-                    found = dots(queries, view, dim)
-            else:
-                names = [slot for slot in slots if slot < count]
-                rows = b"".join(mapped[slot * row : (slot + 1) * row] for slot in names)
-                found = dots(queries, rows, dim)
-            out = []
-            looked_at: set[int] = set()
-            for scores in found:
+        count = min(count, os.fstat(handle.fileno()).st_size // (dim * 4))
+        best: list[list[tuple[float, int]]] = [[] for _ in queries]
+        named = range(count) if slots is None else [slot for slot in slots if slot < count]
+        for start in range(0, len(named), BLOCK):
+            names = named[start : start + BLOCK]
+            found = (
+                _side_by_side(queries, handle, names, dim)
+                if isinstance(names, range)
+                else _one_by_one(queries, handle, names, dim)
+            )
+            for number, scores in enumerate(found):
                 _in_range(file, scores)
-                top = heapq.nlargest(limit, range(len(names)), key=lambda i: (scores[i], -names[i]))
-                looked_at.update(names[i] for i in top)
-                out.append([(names[i], scores[i]) for i in top])
-            if not all(_is_unit(mapped[slot * row : (slot + 1) * row]) for slot in looked_at):
-                raise Damaged(file)
-    return out
+                kept = best[number]
+                bar = kept[-1][0] if len(kept) == limit else -2.0
+                kept.extend((score, -name) for score, name in zip(scores, names, strict=True) if score >= bar)
+                best[number] = heapq.nlargest(limit, kept)
+        if not all(_is_unit(_row(handle, name, dim)) for name in {-name for one in best for _, name in one}):
+            raise Damaged(file)
+    return [[(-name, score) for score, name in one] for one in best]
+
+
+def _side_by_side(
+    queries: Sequence[array.array], handle: FileIO, names: range, dim: int
+) -> list[array.array]:
+    """Dot products of rows that follow on one another. None is copied, and none is held on to."""
+    row = dim * 4
+    # a mapping begins at a multiple of what the system says
+    first = names.start * row // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+    last = names.stop * row
+    with (
+        mmap.mmap(handle.fileno(), last - first, access=mmap.ACCESS_READ, offset=first) as mapped,
+        memoryview(mapped) as view,
+        view[names.start * row - first :] as rows,
+    ):
+        return dots(queries, rows, dim)
+
+
+def _one_by_one(
+    queries: Sequence[array.array], handle: FileIO, names: Sequence[int], dim: int
+) -> list[array.array]:
+    """Dot products of rows here and there. They are read: to map a page brings its neighbours into memory too."""
+    return dots(queries, b"".join(_row(handle, name, dim) for name in names), dim)
+
+
+def _row(handle: FileIO, name: int, dim: int) -> bytes:
+    handle.seek(name * dim * 4)
+    return handle.read(dim * 4)
 
 
 def products(

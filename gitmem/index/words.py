@@ -9,7 +9,8 @@ of ten thousand.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,11 @@ MAX_TERMS = 24
 # (not of the share that counts for relevance) once the rarer ones have used this up.
 MAX_POSTINGS = 8_000
 FIELDS = ("head", "body")
+# Segments of one size, in documents, are merged when there are more than so many of them.
+SIZES = (400, 3_200, 8_000)
+MOST_ALIKE = 8
+# While a prompt waits, so many documents are written anew at most.
+INLINE_MERGE = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,19 +130,21 @@ class Words:
     def _df(self, name: str, term: str) -> int:
         return sum(_frequency(leaf, name, term) for leaf in self._leaves)
 
-    def _documents_of(self, leaf: Any, scopes: Sequence[str]) -> set[int]:
+    def _documents_of(self, leaf: Any, scopes: Sequence[str]) -> list[int]:
+        """The documents of some scopes, in order."""
         from whoosh.reading import TermNotFound
 
-        found: set[int] = set()
+        found: list[int] = []
         for scope in scopes:
             try:
-                found.update(leaf.postings("scope", scope).all_ids())
+                found.extend(leaf.postings("scope", scope).all_ids())
             except TermNotFound:
                 continue
+        found.sort()
         return found
 
     def _score(
-        self, leaf: Any, terms: Iterable[str], idf: dict[str, float], allowed: set[int] | None
+        self, leaf: Any, terms: Iterable[str], idf: dict[str, float], allowed: list[int] | None
     ) -> dict[int, list[float]]:
         """Document -> [BM25F score, idf found]."""
         from whoosh.reading import TermNotFound
@@ -151,12 +159,9 @@ class Words:
                     continue
                 b, weight, usual = B[name], WEIGHT[name], USUAL_LENGTH[name]
                 length = leaf.doc_field_length
-                while matcher.is_active():
-                    doc = matcher.id()
-                    if allowed is None or doc in allowed:
-                        norm = 1 - b + b * length(doc, name, 0) / usual
-                        frequency[doc] = frequency.get(doc, 0.0) + weight * matcher.weight() / norm
-                    matcher.next()
+                for doc in _meeting(matcher, allowed):
+                    norm = 1 - b + b * length(doc, name, 0) / usual
+                    frequency[doc] = frequency.get(doc, 0.0) + weight * matcher.weight() / norm
             gain = idf[term]
             for doc, tf in frequency.items():
                 entry = scores.get(doc)
@@ -166,6 +171,25 @@ class Words:
                     entry[0] += gain * tf * (K1 + 1) / (K1 + tf)
                     entry[1] += gain
         return scores
+
+
+def _meeting(matcher: Any, allowed: list[int] | None) -> Iterator[int]:
+    """The documents of a matcher that are allowed, the matcher standing on each; blocks without any are passed over.
+
+    A builder puts the cards of a scope side by side, so that a narrow scope is read in few blocks.
+    """
+    at = 0
+    while matcher.is_active():
+        doc = matcher.id()
+        if allowed is not None:
+            at = bisect_left(allowed, doc, at)
+            if at == len(allowed):
+                return
+            if allowed[at] != doc:
+                matcher.skip_to(allowed[at])
+                continue
+        yield doc
+        matcher.next()
 
 
 def _frequency(leaf: Any, name: str, term: str) -> int:
@@ -178,6 +202,19 @@ def _frequency(leaf: Any, name: str, term: str) -> int:
         return sum(1 for _ in leaf.postings(name, term).all_ids())
     except TermNotFound:
         return 0
+
+
+def is_there(folder: Path) -> bool:
+    """Whether there is an index that names its segments; whether they can be read shows when they are."""
+    if not folder.is_dir() or not any(folder.glob("*.toc")):
+        return False
+    from whoosh import index
+
+    try:
+        index.open_dir(str(folder), schema=schema())
+    except Exception:
+        return False
+    return True
 
 
 def open_for_reading(folder: Path) -> Words | None:
@@ -235,37 +272,68 @@ class Writer:
             self._index = index.create_in(str(folder), schema())
         self._writer = self._index.writer(compound=False, limitmb=128)
 
-    def remove(self, rows: Iterable[int]) -> None:
-        for row in rows:
-            self._writer.delete_by_term("row", str(row))
+    def remove(self, rows: Sequence[int]) -> None:
+        if not rows:
+            return
+        # one searcher for all: each opens every segment
+        searcher = self._writer.searcher()
+        try:
+            for row in rows:
+                self._writer.delete_by_term("row", str(row), searcher=searcher)
+        finally:
+            searcher.close()
 
     def add(self, chunk: Chunk) -> None:
+        # lists go past Whoosh's analysers: what is in them is a token
         self._writer.add_document(
-            row=str(chunk.row), scope=chunk.scope, head=" ".join(chunk.head), body=" ".join(chunk.body)
+            row=str(chunk.row), scope=chunk.scope, head=list(chunk.head), body=list(chunk.body)
         )
 
-    def commit(self, optimize: bool = False) -> None:
-        if optimize:
-            self._writer.commit(optimize=True)
-        else:
-            self._writer.commit(mergetype=_merge)
+    def commit(self, waited_for: bool = False) -> None:
+        """Make it seen. `waited_for`: a prompt waits, so that larger segments are merged another time."""
+        self._writer.commit(
+            mergetype=lambda writer, segments: _merge(writer, segments, INLINE_MERGE if waited_for else None)
+        )
 
     def cancel(self) -> None:
         self._writer.cancel()
 
 
-def _merge(writer: Any, segments: list[Any]) -> list[Any]:
-    """Keep few segments at a bounded cost: small ones are merged when they are many, and one that lost a quarter."""
+def _merge(writer: Any, segments: list[Any], most: int | None) -> list[Any]:
+    """Keep few segments at a bounded cost: many of about one size become one, and so does one that lost a quarter.
+
+    Each document is written anew once a size, however many commits bring few cards each; the largest are left alone.
+
+    Args:
+        most: so many documents may be written anew, the smallest segments first; None: all that it takes.
+    """
     from whoosh.reading import SegmentReader
 
-    small = [segment for segment in segments if segment.doc_count_all() <= 400]
+    by_size: dict[int, list[Any]] = {}
+    for segment in segments:
+        by_size.setdefault(_size(segment), []).append(segment)
+    chosen = [segment for segment in segments if segment.deleted_count() * 4 > segment.doc_count_all()]
+    for size, alike in by_size.items():
+        if size < len(SIZES) and len(alike) > MOST_ALIKE:
+            chosen.extend(segment for segment in alike if segment not in chosen)
+    if most is not None:
+        room, fitting = most, []
+        for segment in sorted(chosen, key=lambda one: one.doc_count_all()):
+            room -= segment.doc_count_all()
+            if room >= 0:
+                fitting.append(segment)
+        chosen = fitting
     kept = []
     for segment in segments:
-        worn = segment.deleted_count() * 4 > segment.doc_count_all()
-        if worn or (len(small) > 8 and segment in small):
+        if segment in chosen:
             reader = SegmentReader(writer.storage, writer.schema, segment)
             writer.add_reader(reader)
             reader.close()
         else:
             kept.append(segment)
     return kept
+
+
+def _size(segment: Any) -> int:
+    """Which of `SIZES` a segment has; their number for a larger one."""
+    return sum(segment.doc_count_all() > size for size in SIZES)

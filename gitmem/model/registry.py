@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from gitmem.record import fresh, record
 
 PEOPLE = "people"
 LEARNER = "learner"
@@ -24,7 +25,7 @@ KNOWN_HOSTS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Project:
     """`remotes` are normalised: `host/owner/name`."""
 
@@ -39,7 +40,7 @@ class Project:
         return self.status == "active"
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Profile:
     """What one kind of agent gets to hear. Bytes count every byte printed, wrapper included.
 
@@ -67,7 +68,7 @@ class Profile:
         return "every_turn" not in self.trigger
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Agent:
     """`read`, `write`: rights as `covers` reads them."""
 
@@ -92,7 +93,7 @@ def covers(rights: tuple[str, ...], scope: str) -> bool:
     return scope not in ("global", "personal") and "projects" in rights
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class TypeRule:
     """`lifetime_days` None: no end. `recalled`: similarity | progress | brief."""
 
@@ -104,22 +105,22 @@ class TypeRule:
     scopes: str = "any"
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Memory:
     """registry/memory.yaml"""
 
     format: int
     embedder: str
     retention_days: int = 30
-    checks: dict[str, int] = field(default_factory=dict)
-    learn: dict[str, Any] = field(default_factory=dict)
+    checks: dict[str, int] = fresh(dict)
+    learn: dict[str, Any] = fresh(dict)
 
 
 # A hash of less than this says little of a text and would meet honest ones ("yes, do that").
 MIN_HASHED_UNITS = 16
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Tombstones:
     """What was forgotten, without a word of it (`registry/forgotten.yaml`).
 
@@ -162,7 +163,7 @@ def keyed_hash(key: str, text: str) -> str | None:
     return hmac.new(bytes.fromhex(key), folded, "sha256").hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Registry:
     """All registry files of one commit. `known_authors` also holds agents of the past."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -22,6 +21,7 @@ from gitmem.recall import trace as t
 from gitmem.recall import trigger
 from gitmem.recall.session import Session
 from gitmem.recall.trace import Answer, Trace
+from gitmem.record import changed, record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Request:
     """A turn. `project` is `--project`; `from_cwd` the working directory's; `previous` the turn before.
 
@@ -54,7 +54,7 @@ class Request:
     deadline_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Opened:
     """An index open for reading: the catalogue, the words, and in what they fall short."""
 
@@ -245,10 +245,8 @@ def _aside(catalogue, registry, scope, now) -> dict[str, int]:  # type: ignore[n
 
 
 def _placed(fate: t.Candidate, said: set[str], no_room: set[str]) -> t.Candidate:
-    from dataclasses import replace
-
     if fate.fate == t.SAID and fate.id in no_room:
-        return replace(fate, fate=t.NO_ROOM, why="found no room in the dose")
+        return changed(fate, fate=t.NO_ROOM, why="found no room in the dose")
     return fate
 
 

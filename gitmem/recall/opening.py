@@ -50,12 +50,13 @@ class LiveIndex:
 
     def _opened(self, found: Catalogue, embedder: str) -> Opened:
         memory, registry = self._memory, self._registry
-        state = coverage.coverage(found, embedder)
         degraded: list[str] = []
-        indexed = state.worded if embedder == "none" else min(state.worded, state.embedded)
-        cards = state.cards + self._unread
-        if indexed < cards:
-            degraded.append(f"index {100 * indexed // cards} %")
+        if self._unread or not coverage.is_complete(found, embedder):
+            state = coverage.coverage(found, embedder)
+            indexed = state.worded if embedder == "none" else min(state.worded, state.embedded)
+            cards = state.cards + self._unread
+            if indexed < cards:
+                degraded.append(f"index {100 * indexed // cards} %")
         wanted = memory.setting("mem.embedder") or registry.memory.embedder
         if embedder == "none" and wanted != "none":
             degraded.append(
@@ -66,7 +67,7 @@ class LiveIndex:
         if self._repaired or self._without:
             degraded.append("the index was damaged" + (" and is built anew" if self._repaired else ""))
         by_words = None if "words" in self._without else words.open_for_reading(place.words(memory.state))
-        if by_words is None and state.worded and "words" not in self._without:
+        if by_words is None and "words" not in self._without and _has_words(found):
             raise words.Damaged("the words of the index cannot be opened")
         return Opened(found, by_words, memory.state, tuple(degraded))
 
@@ -98,7 +99,7 @@ class LiveIndex:
             and coverage.has_anchors(found, self._memory.state)
         ):
             return False
-        return coverage.coverage(found, self._embedder).complete
+        return coverage.is_complete(found, self._embedder)
 
     def _catch_up(self, found: Catalogue | None) -> Catalogue:
         from gitmem.index import build
@@ -121,6 +122,12 @@ class LiveIndex:
                     found.close()
                 raise
         return found
+
+
+def _has_words(found: Catalogue) -> bool:
+    """Whether the words of any card were written."""
+    some = "SELECT 1 FROM cards WHERE worded = 1 AND kind = 'card' AND fault IS NULL LIMIT 1"
+    return found.db.execute(some).fetchone() is not None
 
 
 def _overlaid(memory: Memory, registry: Registry, found: Catalogue | None) -> tuple[Catalogue, int]:

@@ -140,7 +140,7 @@ def retrieve(
     result = Retrieved([])
     narrow, result.cards = _narrow(catalogue, scope)
     terms = query_terms(text)
-    cards = max(1, catalogue.count("kind = 'card'"))
+    cards = max(1, catalogue.number())
     loose = scan.unworded(catalogue, scope.names, max_scanned)
     if index:
         by_words = index.search(terms, scope.names if narrow is not None else None, limit * 2, cards)
@@ -192,12 +192,9 @@ def rrf(*ranks: int | None, k: int = RRF_K) -> float:
 def _narrow(catalogue: Catalogue, scope: Scope) -> tuple[list[tuple[int, int]] | None, int]:
     """`(row, slot)` of the scope's cards when they are few (None: search everything and filter), and their number."""
     marks = ",".join("?" * len(scope.names))
-    few = catalogue.db.execute(
-        f"SELECT count(*) FROM (SELECT 1 FROM cards WHERE kind = 'card' AND scope IN ({marks}) LIMIT {GATHER + 1})",
-        scope.names,
-    ).fetchone()[0]
+    few = catalogue.number(scope.names)
     if few > GATHER:
-        return None, catalogue.count(f"kind = 'card' AND scope IN ({marks})", *scope.names)
+        return None, few
     rows = catalogue.db.execute(
         f"SELECT row, slot FROM cards WHERE kind = 'card' AND slot IS NOT NULL AND scope IN ({marks})",
         scope.names,

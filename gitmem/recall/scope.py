@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gitmem.identity import Caller
 from gitmem.model.registry import Registry
+from gitmem.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Scope:
     """`names`: the scopes that are heard. `global_types`: of global cards these types only; None: all.
 

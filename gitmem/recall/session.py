@@ -7,22 +7,23 @@ import json
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from gitmem.record import fresh, record
 
 KEEP_DAYS = 30
 _OPTIONAL = ("project", "folder_project")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Session:
     """`shown` are card ids; `project` the last resolved one; `injected` the fingerprint of every text that was printed."""
 
     turns: int = 0
     project: str | None = None
-    shown: list[str] = field(default_factory=list)
-    injected: list[str] = field(default_factory=list)
+    shown: list[str] = fresh(list)
+    injected: list[str] = fresh(list)
     off: bool = False
     folder: str = ""
     folder_project: str | None = None
@@ -37,9 +38,7 @@ def load(state: Path, session: str | None) -> Session:
         kept = json.loads(_file(state, session).read_text(encoding="utf-8"))
         fresh = Session()
         for key, value in kept.items():
-            if key in _OPTIONAL or (
-                key in Session.__dataclass_fields__ and type(value) is type(getattr(fresh, key))
-            ):
+            if key in _OPTIONAL or (key in Session.__slots__ and type(value) is type(getattr(fresh, key))):
                 setattr(fresh, key, value)
         return fresh
     except (OSError, ValueError, TypeError, AttributeError):
@@ -56,7 +55,7 @@ def save(state: Path, session: str | None, value: Session) -> None:
         if not file.parent.is_dir():
             file.parent.mkdir(parents=True, exist_ok=True)
             _sweep(file.parent)
-        kept = {key: getattr(value, key) for key in Session.__dataclass_fields__}
+        kept = {key: getattr(value, key) for key in Session.__slots__}
         fresh.touch(mode=0o600)
         fresh.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
         fresh.replace(file)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from gitmem.record import record
 
-@dataclass(frozen=True, slots=True)
+
+@record()
 class Switches:
     """`until`: RFC 3339 time up to which everything is off. `only`: the folders that are on, when not empty."""
 
     until: str | None = None
     folders: tuple[str, ...] = ()
-    only: tuple[str, ...] = field(default=())
+    only: tuple[str, ...] = ()
 
     def off(self, cwd: Path | None, now: datetime) -> str | None:
         """Why recall is off in a folder now; None when it is on."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from gitmem.record import fresh, record
 
 # What became of a candidate.
 SAID, QUIET, DEAD, CHAIN, SHOWN, SHADOWED, NO_ROOM = (
@@ -17,7 +18,7 @@ SAID, QUIET, DEAD, CHAIN, SHOWN, SHADOWED, NO_ROOM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Candidate:
     """A card that was looked at. Ranks count from 1; `relevance` is calibrated, 0 to 1."""
 
@@ -32,7 +33,7 @@ class Candidate:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Item:
     """A card that is said, as it is said."""
 
@@ -47,7 +48,7 @@ class Item:
     progress: bool = False
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Trace:
     """Filled in by the stages in order."""
 
@@ -59,9 +60,9 @@ class Trace:
     project: str | None = None
     project_from: str = ""
     scopes: str = ""
-    aside: dict[str, int] = field(default_factory=dict)
-    candidates: list[Candidate] = field(default_factory=list)
-    degraded: list[str] = field(default_factory=list)
+    aside: dict[str, int] = fresh(dict)
+    candidates: list[Candidate] = fresh(list)
+    degraded: list[str] = fresh(list)
     invalid: int = 0
     threshold: float = 0.0
     items: int = 0
@@ -73,12 +74,12 @@ class Trace:
     ms: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        from dataclasses import asdict
+        kept = {name: getattr(self, name) for name in self.__slots__}
+        kept["candidates"] = [{name: getattr(one, name) for name in one.__slots__} for one in self.candidates]
+        return kept
 
-        return asdict(self)
 
-
-@dataclass(frozen=True, slots=True)
+@record()
 class Answer:
     """`text`: the very bytes to print, empty when there is nothing to say."""
 

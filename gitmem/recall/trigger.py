@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gitmem.model.registry import Profile
 from gitmem.recall import cues
 from gitmem.recall.session import Session
+from gitmem.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Decision:
     """`progress`: the prompt asks for the state of unfinished work."""
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from gitmem import config
+from gitmem.git import locate, write
 from gitmem.hooks.elsewhere import chain_line
 from gitmem.hooks.install import HOOKS, inspect, install, uninstall
 
@@ -700,3 +702,48 @@ def test_a_hook_that_lost_its_executable_bit_or_its_interpreter_is_mended_by_ins
 def test_an_unknown_hook_is_refused(world):
     with pytest.raises(ValueError, match="post-office"):
         install(world.common, None, str(world.python), names=["post-office"])
+
+
+# What git mem itself commits
+
+
+def written(world: World, judged: bool, body: str = "") -> list[str]:
+    """Commit a file as git mem does; the hooks of ours that started a check."""
+    memory = locate.open_at(world.repo, config.read(world.env, world.repo))
+    assert memory is not None
+    files = {"registry/note.yaml": body.encode() or b"a: 1\n"}
+    write.write(memory, lambda _: write.Draft(files, "mem: note", judged=judged))
+    return world.order()
+
+
+def test_a_commit_that_git_mem_has_judged_is_not_judged_again_by_its_hooks(world):
+    world.install()
+    assert written(world, judged=False) == ["ours pre-commit", "ours commit-msg"]
+    assert written(world, judged=True, body="b: 1\n") == []
+    assert world.commit().returncode == 0
+    assert world.order() == ["ours pre-commit", "ours commit-msg"]
+
+
+def test_an_earlier_hook_still_runs_where_git_mem_has_judged_and_what_it_changes_is_judged_again(world):
+    world.foreign("pre-commit")
+    world.install()
+    assert written(world, judged=True) == ["foreign pre-commit "]
+    world.script(
+        world.hooks / "pre-commit.before-git-mem", "#!/bin/sh\necho more >extra.txt\ngit add extra.txt\n"
+    )
+    assert written(world, judged=True, body="b: 1\n") == ["ours pre-commit", "ours commit-msg"]
+
+
+def test_a_message_that_another_hook_changed_is_judged_again(world):
+    world.install()
+    world.script(world.hooks / "prepare-commit-msg", '#!/bin/sh\nprintf "\\nMem-Agent: somebody\\n" >>"$1"\n')
+    assert written(world, judged=True) == ["ours commit-msg"]
+
+
+def test_a_note_of_a_killed_writer_lets_no_other_tree_pass(world):
+    world.install()
+    room = world.common / "git-mem" / "writer"
+    room.mkdir(parents=True)
+    (room / "judged").write_text("4b825dc642cb6eb9a060e54bf8d69288fbee4904\n")
+    assert written(world, judged=False) == ["ours pre-commit", "ours commit-msg"]
+    assert not (room / "judged").exists()

@@ -29,6 +29,8 @@ HEAVY = {
     "ssl",
     "email",
     "asyncio",
+    "dataclasses",
+    "inspect",
 }
 PROBE = """
 import os, sys

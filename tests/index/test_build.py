@@ -17,8 +17,9 @@ import pytest
 from gitmem import config, detach
 from gitmem.git import locate, lock
 from gitmem.git.locate import refreshed
-from gitmem.index import anchors, build, catalogue, coverage, embed, place, vectors, words
-from tests.recall.world import World, card_id, spec
+from gitmem.index import anchors, build, catalogue, coverage, embed, place, refresh, vectors, words
+from gitmem.registry import load
+from tests.recall.world import World, card_id, put, spec
 from tests.recall.world import make as make_memory
 
 CARDS = tuple(
@@ -218,6 +219,58 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped(make, where, count):
     assert world.said(PROMPT)[0] == "uv"
     if where == "store":
         assert before is not None and 0 < before.embedded < before.cards
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_reading_from_nothing_that_was_broken_off_goes_on_and_ends_as_one_that_was_not(
+    make, monkeypatch, more
+):
+    world = make((*CARDS, UV), {"web": {}})
+    real, seen = refresh.add, []
+
+    def broken_off(found, path, blob, verdict):
+        if len(seen) == 12:
+            raise KeyboardInterrupt
+        seen.append(path)
+        return real(found, path, blob, verdict)
+
+    monkeypatch.setattr(refresh, "READ_BATCH", 5)
+    monkeypatch.setattr(build, "INLINE_CHANGES", 0)
+    monkeypatch.setattr(refresh, "add", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        build.build(world.memory, world.registry, with_vectors=False)
+    half = catalogue.open_for_reading(world.memory.state)
+    assert half is not None and half.count() == 10 and half.tree is None
+    half.close()
+    monkeypatch.setattr(refresh, "add", real)
+    # nobody takes half a reading for the memory
+    assert world.said("isolated uv environment for the Python project", lexical=True)[:1] == ["uv"]
+    memory = (
+        put(world.memory, spec("late", "The lamp of the pier is green", scope="web"))
+        if more
+        else world.memory
+    )
+    again = []
+    monkeypatch.setattr(refresh, "add", lambda *args: again.append(args[1]) or real(*args))
+    build.build(memory, load.current(memory), with_vectors=False)
+    assert len(again) == len(CARDS) + 1 - 10 + more
+    found = catalogue.open_for_reading(memory.state)
+    assert found is not None and found.tree == memory.tree and found.meta("reading") is None
+    assert found.count() == found.number() == len(CARDS) + 1 + more
+    assert not found.faults()
+    found.close()
+
+
+def test_the_number_of_cards_is_kept_as_they_come_and_go(world):
+    found = catalogue.open_for_writing(world.memory.state)
+    try:
+        assert found.number() == found.count("kind = 'card'") == len(CARDS) + 1
+        refresh.drop(found, found.items("scope = 'web'")[0].path)
+        for scopes in (None, ["web"], ["global", "web"], ["nothing"]):
+            where = "1" if scopes is None else f"scope IN ({','.join('?' * len(scopes))})"
+            assert found.number(scopes) == found.count(f"kind = 'card' AND {where}", *(scopes or ()))
+    finally:
+        found.close()
 
 
 def test_a_second_builder_waits_for_the_first_and_a_prompt_does_not(make):
