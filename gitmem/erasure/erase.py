@@ -102,9 +102,14 @@ def purge(memory: Memory, tombstones: Tombstones, step: Step | None = None) -> O
 
 @contextlib.contextmanager
 def _alone(memory: Memory) -> Iterator[None]:
-    """Nobody else forgets, and nobody learns: what they hold in hand might be written after it was cleared."""
+    """Nobody else forgets, learns or syncs: what they hold in hand might be written after it was cleared."""
     with contextlib.ExitStack() as stack:
-        for name, what in (("forget", "forgetting"), ("learn", "learning"), ("capture", "capture")):
+        for name, what in (
+            ("forget", "forgetting"),
+            ("learn", "learning"),
+            ("capture", "capture"),
+            ("sync", "sync"),
+        ):
             stack.enter_context(lock.held(memory.state / f"{name}.lock", _WAIT_S, what))
         yield
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitmem.context import Context
-from gitmem.erasure import accept, journal
-from gitmem.health.finding import FIX, Finding
+from gitmem.erasure import accept, journal, remains
+from gitmem.health.finding import FIX, Finding, count
+from gitmem.model import ids
 
 
 def findings(context: Context) -> Iterator[Finding]:
     """One row for each thing that was left half done."""
-    state = context.memory.state
+    state, memory = context.memory.state, context.memory
     if journal.is_open(state):
         yield Finding(
             FIX,
@@ -27,4 +28,14 @@ def findings(context: Context) -> Iterator[Finding]:
             "sync",
             "taking a rewritten branch was interrupted",
             "git mem sync --accept-rewrite",
+        )
+        return
+    if not journal.is_open(state) and (back := sorted(remains.back(memory, context.registry.forgotten))):
+        yield Finding(
+            FIX,
+            "forgotten-back",
+            "forgetting",
+            f"{count(len(back), 'forgotten card')} came back into the repository, by a fetch or a pull of an old copy",
+            f"git mem forget {ids.short(back[0])}",
+            tuple(back),
         )

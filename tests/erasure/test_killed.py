@@ -90,7 +90,7 @@ from gitmem.cli.main import run
 run(sys.argv[1:])
 """
 STEPS = (
-    "erase.commit", "erase._erased", "rewrite._filter", "rewrite._carry_notes", "rewrite._bring", "rewrite._try_update",
+    "erase.commit", "erase._erased", "rewrite._filter", "rewrite._carry_notes", "rewrite.bring", "rewrite._try_update",
     "rewrite._write_stash", "trees.bring_along", "trees._leftovers", "sweep.traces_of_git", "sweep.local_state", "sweep.objects_gone",
     "journal.close",
 )  # fmt: skip

@@ -405,6 +405,76 @@ def test_a_forgotten_card_comes_back_from_no_remote_and_the_other_clone_keeps_it
     assert "marmalade" not in b.git("log", "-p", "--all")
 
 
+def _everything(device) -> str:  # type: ignore[no-untyped-def]
+    """Every commit and blob of the repository, named by something or not, and the files beside them."""
+    listed = device.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")
+    kinds = [line.split() for line in listed.splitlines()]
+    texts = [device.git("cat-file", kind, oid) for oid, kind in kinds if kind in ("blob", "commit")]
+    state = device.memory / ".git" / "git-mem"
+    return "\n".join(texts) + "".join(
+        f.read_bytes().decode("latin-1") for f in state.rglob("*") if f.is_file()
+    )
+
+
+def test_of_a_sync_that_a_forgetting_refuses_nothing_stays_here(devices):
+    a, b, _ = devices
+    secret = a.add("The launch word is marmalade")
+    level(a, b)
+    assert a.mem("forget", secret, "--yes").code == 0
+    before = a.git("for-each-ref")
+    # a sync that was killed had fetched it
+    left = a.memory / ".git" / "git-mem" / "incoming" / "objects"
+    left.mkdir(parents=True)
+    (left / "pack").write_text("marmalade")
+    for _ in range(2):
+        done = a.sync()
+        assert done.code == 1 and "still holds what was forgotten" in done.err
+        assert "marmalade" not in _everything(a)
+        assert a.git("for-each-ref") == before
+        assert not (a.memory / ".git" / "FETCH_HEAD").exists()
+    a.git("push", "-q", "--force", "origin", "main")
+    assert a.sync().code == 0
+    assert "marmalade" not in _everything(a)
+
+
+def test_what_another_device_did_to_sources_is_refused_and_not_kept(devices):
+    a, b, _ = devices
+    a.add("The parser is written by hand")
+    level(a, b)
+    source = b.git("ls-files", "sources").splitlines()[-1]
+    (b.memory / source).write_text("Marmalade instead of what was said\n")
+    b.git("commit", "-qam", "by hand")
+    b.git("push", "-q", "origin", "main")
+    done = a.sync()
+    assert done.code == 1 and "a memory does not allow" in done.err
+    assert "Marmalade" not in _everything(a)
+
+
+def test_doctor_tells_when_a_fetch_by_hand_brought_back_what_was_forgotten_and_how_it_goes(devices):
+    a, _, _ = devices
+    secret = a.add("The launch word is marmalade")
+    assert a.sync().code == 0
+    assert a.mem("forget", secret, "--yes").code == 0
+    assert "came back" not in a.mem("doctor").out
+    a.git("fetch", "-q", "origin", "refs/heads/main", "--refmap=")
+    assert "FIX   forgetting   1 forgotten card came back into the repository" in a.mem("doctor").out
+    a.git("fetch", "-q")
+    assert f"git mem forget {secret[:7]}" in a.mem("doctor").out
+    assert a.mem("forget", secret, "--yes").code == 0
+    assert "came back" not in a.mem("doctor").out
+    assert "marmalade" not in _everything(a)
+
+
+def test_git_sees_where_the_remote_stands_after_a_sync(devices):
+    a, b, _ = devices
+    b.add("The parser is written by hand")
+    level(b, a)
+    assert a.git("rev-parse", "origin/main") == a.git("rev-parse", "main") == b.git("rev-parse", "main")
+    assert a.git("status", "--short", "--branch").startswith("## main...origin/main") or not a.git(
+        "config", "--get", "branch.main.merge", check=False
+    )
+
+
 @pytest.mark.parametrize("name", ["sync", "clone"])
 def test_help_has_examples(run, name):
     assert "Examples" in run(name, "-h").out
