@@ -475,6 +475,65 @@ def test_git_sees_where_the_remote_stands_after_a_sync(devices):
     )
 
 
+def test_undo_after_a_sync_takes_back_the_own_last_write_and_never_another_devices(devices):
+    a, b, _ = devices
+    first = a.add("The parser is written by hand")
+    level(a, b)
+    # b went on alone: a is moved forward
+    b.add("Kept by the second computer")
+    level(b, a)
+    done = a.mem("undo")
+    assert done.code == 0 and "The parser is written by hand" in done.err and "newer ones" in done.err
+    assert a.cards() == {"Kept by the second computer"}
+    assert a.mem("undo").code == 0
+    assert f"{first[:7]}" in a.mem("list").out
+    # both went on: a merge stands at the tip
+    a.add("Of the first computer alone")
+    b.add("Of the second computer alone")
+    level(b, a)
+    assert len(a.git("log", "-1", "--format=%P").split()) == 2
+    assert "Of the first computer alone" in a.mem("undo").err
+    # one's own line is the second parent of a merge that was made elsewhere
+    a.add("Once more of the first computer")
+    assert a.sync().code == 0
+    b.add("Once more of the second computer")
+    level(b, a)
+    assert b.mem("supersede", first, "The parser is generated").code == 0
+    level(b, a)
+    assert "Once more of the first computer" in a.mem("undo").err
+
+
+def test_a_clone_that_wrote_nothing_has_nothing_to_undo_and_says_how_to_reach_the_rest(devices):
+    a, b, _ = devices
+    a.add("The parser is written by hand")
+    level(a, b)
+    done = b.mem("undo")
+    assert done.code == 1 and "on this computer" in done.err and "git mem undo COMMIT" in done.err
+    assert b.mem("undo", b.git("rev-parse", "main")).code == 0
+
+
+def test_undo_knows_the_own_writes_after_history_was_rewritten(devices):
+    a, b, _ = devices
+    a.add("The parser is written by hand")
+    secret = b.add("The launch word is marmalade")
+    level(a, b, a)
+    assert a.mem("forget", secret, "--yes").code == 0
+    a.git("push", "-q", "--force", "origin", "main")
+    assert b.sync("--accept-rewrite").code == 0
+    b.add("Of the second computer")
+    level(b, a)
+    assert "The parser is written by hand" in a.mem("undo").err
+    assert "Of the second computer" in b.mem("undo").err
+
+
+def test_undo_in_the_middle_of_a_merge_names_the_merge(devices):
+    a, _, _ = devices
+    a.add("The parser is written by hand")
+    (a.memory / ".git" / "MERGE_HEAD").write_text(a.git("rev-parse", "HEAD") + "\n")
+    done = a.mem("undo")
+    assert done.code == 3 and "in the middle of a merge" in done.err
+
+
 @pytest.mark.parametrize("name", ["sync", "clone"])
 def test_help_has_examples(run, name):
     assert "Examples" in run(name, "-h").out
