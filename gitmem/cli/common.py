@@ -33,17 +33,28 @@ def open_context(
 ) -> Context:
     """The memory and the caller of this command line.
 
-    A forgetting that was killed is finished first, unless the command only looks something up or says `leave`.
+    A forgetting that was killed is finished first, unless the command only looks something up (then it is told) or
+    says `leave`.
     """
     repo = (ctx.obj or {}).get("repo")
     found = context.build(config.from_process(), repo, agent, profile, moment(now) if now else None)
-    if unfinished == "finish" and _begun(found) and _command(ctx) not in _LOOKERS:
-        from gitmem.erasure import accept, erase
+    if unfinished == "leave" or not _begun(found):
+        return found
+    from gitmem.erasure.unfinished import unfinished as left
 
-        if erase.resume(found) or accept.resume(found):
-            output.say("note: finished a forgetting that was interrupted")
-        return context.build(config.from_process(), repo, agent, profile, found.now)
-    return found
+    command = _command(ctx)
+    if command in _LOOKERS:
+        for one in left(found) if command in arguments.READERS else ():
+            output.say(output.aimed(f"note: {one.area} {one.words}: {one.mend}"))
+        return found
+    from gitmem.erasure import accept, erase
+
+    dropped = [one for one in left(found) if not one.owed]
+    if erase.resume(found) or accept.resume(found):
+        output.say("note: finished a forgetting that was interrupted")
+    for one in dropped:
+        output.say(output.aimed(f"note: {one.area} {one.words}: {one.mend}"))
+    return context.build(config.from_process(), repo, agent, profile, found.now)
 
 
 def _begun(found: Context) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from gitmem import autosync
 from gitmem.authoring.commit import cards_now
 from gitmem.context import Context
+from gitmem.erasure.unfinished import unfinished
 from gitmem.hooks import place
 from gitmem.index import build
 from gitmem.index.catalogue import Catalogue
@@ -60,6 +61,10 @@ def collect(context: Context) -> dict[str, Any]:
         ],
         "learning": learning(context),
         "sync": syncing(context),
+        "unfinished": [
+            {"code": one.code, "what": f"{one.area} {one.words}", "finish": one.mend}
+            for one in unfinished(context)
+        ],
         "off": switched_off(context),
     }
 

@@ -72,7 +72,7 @@ def forget(
             commit(context, lambda here: _tombstones(here, plan, wanted))
         except BaseException:
             # a kill takes no such way out, and the next run looks whether the tombstones are there
-            if not _are_committed(refreshed(memory), frozenset(plan.ids)):
+            if not are_committed(refreshed(memory), frozenset(plan.ids)):
                 journal.close(memory.state)
             raise
         return _erased(refreshed(memory), order, step)
@@ -128,14 +128,15 @@ def _finish(context: Context, step: Step | None) -> Outcome | None:
     if not journal.is_open(memory.state):
         return None
     begun = journal.read(memory.state)
-    if begun is None or not _are_committed(memory, begun[1]):
+    if begun is None or not are_committed(memory, begun[1]):
         rewrite.clear(memory)
         journal.close(memory.state)
         return None
     return _erased(memory, begun[0], step)
 
 
-def _are_committed(memory: Memory, wanted: frozenset[str]) -> bool:
+def are_committed(memory: Memory, wanted: frozenset[str]) -> bool:
+    """Whether the tombstones of these cards stand: from then on the rest is owed."""
     return wanted <= load.current(memory).forgotten
 
 
