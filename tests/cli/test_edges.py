@@ -187,3 +187,26 @@ def test_why_says_first_that_the_last_turn_was_silent(demo_memory, run) -> None:
     import json
 
     assert json.loads(run("why", "--json").out)["silent"]["prompt"] == "go on then"
+
+
+@pytest.mark.parametrize("day", ["2020-01-01", "2020-01-01T10:00:00Z"])
+def test_a_card_that_is_over_already_is_refused_wherever_it_is_typed(memory, run, day) -> None:
+    card = run("add", "Deploy from main").out.strip()
+    for args in (
+        ("add", "The sale ends on New Year"),
+        ("supersede", card, "Deploy from next"),
+        ("edit", card, "Deploy from next"),
+    ):
+        ran = run(*args, "--expires", day)
+        assert ran.code == 2
+        assert f"`{day}` is over" in ran.err and "--expires never" in ran.err
+    assert [line.split()[0] for line in run("list").out.splitlines() if "Deploy from main" in line]
+
+
+def test_an_import_of_a_card_that_is_over_already_says_so(memory, run, tmp_path) -> None:
+    (tmp_path / "cards.jsonl").write_text(
+        '{"conclusion": "The sale ends on New Year", "type": "fact", "scope": "global", "expires": "2020-01-01"}\n'
+    )
+    ran = run("import", "jsonl", str(tmp_path / "cards.jsonl"))
+    assert ran.code == 0, ran.err
+    assert "it expired on 2020-01-01: kept, and never said" in ran.err
