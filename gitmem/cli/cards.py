@@ -12,8 +12,8 @@ from gitmem.authoring import cards as authoring
 from gitmem.authoring.cards import Done, Wish
 from gitmem.cli import output
 from gitmem.cli.common import (
+    behind_words,
     examples,
-    home,
     note_branch,
     open_context,
     options,
@@ -305,9 +305,7 @@ def report(context: Context, done: Done) -> None:
             output.say(f"              {ids.short(item.id)}  {item.l0}")
     note_branch(context)
     for root in done.written.behind:
-        output.say(
-            f"note: git is busy in {home(root, context.env.home)}; its files follow with the next write"
-        )
+        output.say(f"note: {behind_words(context, root)}")
 
 
 def heard_by(context: Context, scope: str, type_: str) -> str:

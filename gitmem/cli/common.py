@@ -139,6 +139,16 @@ def note_branch(found: Context) -> None:
         )
 
 
+def behind_words(found: Context, root: Path) -> str:
+    """Why the files of a work tree do not follow yet, and when they do."""
+    from gitmem.git.worktrees import index_damaged, work_trees
+
+    where = home(root, found.env.home)
+    if any(tree.root == root and index_damaged(tree.git_dir) for tree in work_trees(found.memory)):
+        return output.aimed(f"the git index of {where} is damaged, its files do not follow: git mem doctor")
+    return f"git is busy in {where}; its files follow with the next write"
+
+
 def note_other_memory(memory: Memory, env: Env) -> None:
     """Say so when the folder we stand in is another memory than the one this command is about."""
     from gitmem.git import locate

@@ -10,7 +10,7 @@ import click
 from gitmem import autosync, config, detach
 from gitmem.authoring.commit import cards_now
 from gitmem.cli import output
-from gitmem.cli.common import examples, home, json_option, open_context
+from gitmem.cli.common import behind_words, examples, home, json_option, open_context
 from gitmem.cli.setup import checks_words, hook_notes
 from gitmem.context import Context
 from gitmem.errors import Busy, MemError, Usage
@@ -155,10 +155,7 @@ def text(context: Context, report: Report) -> str:
         ("left out" if at == 0 else "", f"{path}: {why}")
         for at, (path, why) in enumerate(report.left_out[:_SHOWN])
     ]
-    rows += [
-        ("behind", f"{home(one, context.env.home)} gets its files with the next write")
-        for one in report.behind
-    ]
+    rows += [("behind", behind_words(context, Path(one))) for one in report.behind]
     if report.refused:
         rows += [
             ("refused" if at == 0 else "", line)

@@ -210,3 +210,35 @@ def test_an_import_of_a_card_that_is_over_already_says_so(memory, run, tmp_path)
     ran = run("import", "jsonl", str(tmp_path / "cards.jsonl"))
     assert ran.code == 0, ran.err
     assert "it expired on 2020-01-01: kept, and never said" in ran.err
+
+
+@pytest.mark.parametrize("size", [10, 100])
+def test_a_damaged_git_index_keeps_nobody_from_work_and_doctors_line_mends_it_without_loss(
+    memory, run, size
+) -> None:
+    kept = run("add", "Deploy from main").out.strip()
+    (memory.root / "mine.txt").write_text("mine\n")
+    git(memory.root, "add", "mine.txt")
+    os.truncate(memory.root / ".git" / "index", size)
+    ran = run("add", "The oven service listens on port 9000")
+    assert ran.code == 0 and "busy" not in ran.err
+    assert "the git index of ~/memory is damaged, its files do not follow: git mem doctor" in ran.err
+    assert kept[:7] in run("list").out
+    assert "damaged" in run("forget", kept, "--yes").err
+    said = run("doctor").out
+    assert "FIX   git" in said and "is damaged" in said
+    mend = next(line.strip() for line in said.splitlines() if line.strip().startswith("mv "))
+    subprocess.run(mend, shell=True, check=True)
+    assert "damaged" not in run("doctor").out
+    assert run("add", "Commit messages are in English").code == 0
+    assert git(memory.root, "status", "--porcelain") == "?? mine.txt"
+    assert len(list(memory.root.glob("cards/**/*.md"))) == 3
+
+
+def test_an_index_that_git_wrote_without_a_sum_is_whole(memory) -> None:
+    from gitmem.git.worktrees import index_damaged
+
+    file = memory.root / ".git" / "index"
+    assert not index_damaged(file.parent)
+    file.write_bytes(file.read_bytes()[:-20] + bytes(20))
+    assert not index_damaged(file.parent)
