@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from gitmem import config, context
+from gitmem import config, context, detach
 from gitmem.cli import arguments, output
 from gitmem.config import Env
 from gitmem.context import Context
@@ -52,6 +52,7 @@ def open_context(
     dropped = [one for one in left(found) if not one.owed]
     if erase.resume(found) or accept.resume(found):
         output.say("note: finished a forgetting that was interrupted")
+        detach.index(found.memory.root, found.memory.git.env)
     for one in dropped:
         output.say(output.aimed(f"note: {one.area} {one.words}: {one.mend}"))
     return context.build(config.from_process(), repo, agent, profile, found.now)

@@ -64,6 +64,8 @@ def forget(
             output.say("finished what was interrupted" if one.owed else output.aimed(words))
         if not left:
             output.say("nothing was interrupted")
+        elif any(one.owed for one in left):
+            _index_again(context)
         return
     if left := unfinished(context):
         if any(one.owed for one in left):
@@ -96,7 +98,11 @@ def forget(
     if not as_json:
         output.answer("".join(f"{one}\n" for one in made.ids))
     _report(context, outcome, found)
-    # the index was thrown away with the words in it
+    _index_again(context)
+
+
+def _index_again(context: Context) -> None:
+    """The index was thrown away with the words in it."""
     detach.index(context.memory.root, context.memory.git.env)
 
 
@@ -105,6 +111,7 @@ def accept_rewrite(context: Context, remote: str = "origin") -> None:
     from gitmem.erasure import accept, remains
 
     done = accept.accept(context, remote)
+    _index_again(context)
     output.answer("".join(f"{one}\n" for one in done.again))
     output.say(f"took `{context.memory.branch}` of {remote} as it is now, {done.tip[:7]}")
     if done.again:
@@ -167,6 +174,7 @@ def _once_more(context: Context, yes: bool, named: tuple[str, ...]) -> None:
         output.say("nothing was changed")
         return
     outcome = erase.purge(context.memory, context.registry.tombstones, _step)
+    _index_again(context)
     output.say(f"{_count(outcome.commits, 'commit')} rewritten on {_count(len(outcome.refs), 'ref')}")
 
 

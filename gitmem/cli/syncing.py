@@ -23,6 +23,8 @@ from gitmem.sharing import sync as core
 from gitmem.sharing.sync import Report
 
 _SHOWN = 6
+# A sync in the background may have begun with the last write; mostly it is over soon.
+_WAIT_S = 10.0
 
 
 @click.command(epilog=examples("git mem sync", "git mem sync --always on", "git mem sync --accept-rewrite"))
@@ -73,7 +75,7 @@ def sync(
         core.note(context, Report(name))
         return 0
     try:
-        report = core.sync(context, remote, push=not fetch_only)
+        report = core.sync(context, remote, push=not fetch_only, wait_s=_WAIT_S)
     except MemError as error:
         if not isinstance(error, Busy):
             core.note_failure(context, error)

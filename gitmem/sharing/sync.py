@@ -55,8 +55,8 @@ class Stopped(Refused):
     """Both sides cannot be brought together as they are; nothing was changed."""
 
 
-def sync(context: Context, wanted: str | None = None, *, push: bool = True) -> Report:
-    """Bring this memory and its remote together.
+def sync(context: Context, wanted: str | None = None, *, push: bool = True, wait_s: float = 0.0) -> Report:
+    """Bring this memory and its remote together. `wait_s`: how long to wait for another sync that is at work.
 
     Raises:
         Busy: another sync is at work, or a work tree is in the middle of something.
@@ -64,7 +64,7 @@ def sync(context: Context, wanted: str | None = None, *, push: bool = True) -> R
         GitFailed: git itself failed.
     """
     memory = context.memory
-    with lock.held(memory.state / "sync.lock", 0, "sync"):
+    with lock.held(memory.state / "sync.lock", wait_s, "sync"):
         report = Report(remote.name_of(memory, wanted))
         try:
             _attempts(context, report, push)

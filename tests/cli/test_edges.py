@@ -242,3 +242,14 @@ def test_an_index_that_git_wrote_without_a_sum_is_whole(memory) -> None:
     assert not index_damaged(file.parent)
     file.write_bytes(file.read_bytes()[:-20] + bytes(20))
     assert not index_damaged(file.parent)
+
+
+def test_a_folder_whose_name_has_a_line_break_is_refused_and_nothing_is_made(home, run) -> None:
+    ran = run("init", str(home / "a\nb"))
+    assert ran.code == 2 and "line break" in ran.err
+    assert not (home / "a\nb").exists() and not (home / "a").exists()
+
+
+def test_off_everywhere_but_in_a_folder_that_is_not_there_says_so(memory, run, home) -> None:
+    assert "there is no folder" in run("off", "--only", str(home / "nowhere")).err
+    assert "there is no folder" not in run("off", "--only", str(home)).err

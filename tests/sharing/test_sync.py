@@ -534,6 +534,41 @@ def test_undo_in_the_middle_of_a_merge_names_the_merge(devices):
     assert done.code == 3 and "in the middle of a merge" in done.err
 
 
+def test_a_sync_by_hand_waits_for_the_one_in_the_background_and_that_one_for_nobody(devices):
+    import subprocess
+    import sys
+    import threading
+
+    a, _, _ = devices
+    state = a.memory / ".git" / "git-mem"
+    hold = (
+        "import sys, time; from pathlib import Path; from gitmem.git import lock\n"
+        "with lock.held(Path(sys.argv[1]), 5.0, 'sync'):\n print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", hold, str(state / "sync.lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None and other.stdin is not None
+        assert other.stdout.readline() == b"held\n"
+        assert a.sync("--auto").code == 0
+        assert other.poll() is None
+        threading.Timer(0.5, other.stdin.close).start()
+        assert a.sync().code == 0
+
+
+def test_after_taking_a_rewritten_branch_the_index_is_made_anew_at_once(devices, monkeypatch):
+    from gitmem import detach
+
+    a, b, _ = devices
+    secret = a.add("The launch word is marmalade")
+    level(a, b)
+    assert a.mem("forget", secret, "--yes").code == 0
+    a.git("push", "-q", "--force", "origin", "main")
+    started = []
+    monkeypatch.setattr(detach, "start", lambda *args, variables: bool(started.append(args)) or True)
+    assert b.sync("--accept-rewrite").code == 0
+    assert ("--repo", str(b.memory), "index", "--quiet") in started
+
+
 @pytest.mark.parametrize("name", ["sync", "clone"])
 def test_help_has_examples(run, name):
     assert "Examples" in run(name, "-h").out
