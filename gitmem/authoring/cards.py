@@ -81,6 +81,7 @@ def add(context: Context, wish: Wish, project: str | None) -> Done:
     """
     if not " ".join(wish.conclusion.split()):
         raise Usage("there is nothing to remember", ['git mem add "Use pnpm here, never npm"'])
+    _ahead(wish.expires, context)
     _whole((wish.conclusion, wish.body, wish.quote or "", wish.session or "", *wish.also, *wish.tags))
     if not context.caller.person and wish.session is None and context.env.session:
         wish = replace(wish, session=context.env.session)
@@ -115,6 +116,15 @@ def add(context: Context, wish: Wish, project: str | None) -> Done:
 
     done = commit(context, make)
     return Done(result[0].card, done[0] if done else None, result[0].similar)
+
+
+def _ahead(expires: str | None, context: Context) -> None:
+    """Refuse a card that nobody would ever hear."""
+    if expires not in (None, "never") and when.end_of(expires) <= context.now:
+        raise Usage(
+            f"`{expires}` is over, and nobody would hear the card",
+            ["a day that lasts until its end in UTC: --expires 2027-01-31", "or --expires never"],
+        )
 
 
 def _whole(texts: Sequence[str]) -> None:

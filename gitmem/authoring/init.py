@@ -42,6 +42,9 @@ class Made:
 def place_for(env: Env, named: str | None) -> Path:
     """Where the memory goes: the folder that is named, else `~/memory`. Absolute."""
     if named:
+        if any(char < " " for char in named):
+            # git answers with paths, a line each
+            raise Usage(f"{named!r} holds a line break or another control character", ["name another folder"])
         place = Path(named).expanduser()
         return place if place.is_absolute() else (env.cwd / place).absolute()
     if env.home is None:

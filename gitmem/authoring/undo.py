@@ -13,7 +13,7 @@ from gitmem.authoring.commit import Change, cards_now, commit
 from gitmem.context import Context
 from gitmem.errors import Refused
 from gitmem.git import objects
-from gitmem.git.write import Written
+from gitmem.git.write import DEVICE, DEVICE_SETTING, Written
 from gitmem.index.catalogue import Catalogue
 from gitmem.model import ids, live
 from gitmem.model.card import Card
@@ -32,6 +32,7 @@ class Undone:
         action: what it was, as in its trailer; `undo` when an undo was taken back.
         cards: those that no longer hold or, of an undo that was taken back, hold again.
         left: cards that later ones replaced, which stay: (card, its successor).
+        newer: commits of others, or of other devices, that came after it.
     """
 
     commit: str
@@ -42,10 +43,11 @@ class Undone:
     retractions: tuple[Card, ...]
     written: Written
     left: tuple[tuple[str, str], ...] = ()
+    newer: int = 0
 
 
 def undo(context: Context, commit_name: str | None = None) -> Undone:
-    """Take back the caller's own last write, or the named commit.
+    """Take back the last write that the caller made in this copy of the memory, or the named commit.
 
     The last write may itself be an undo; then what it took back holds again.
 
@@ -104,8 +106,19 @@ def undo(context: Context, commit_name: str | None = None) -> Undone:
 
     done = commit(context, make)
     assert done is not None
+    newer = int(
+        context.memory.git.run("rev-list", "--count", "--no-merges", f"{target}..{done[0].parent}").text()
+    )
     return Undone(
-        target, subject, action, made["cards"], made["files"], made["retractions"], done[0], made["left"]
+        target,
+        subject,
+        action,
+        made["cards"],
+        made["files"],
+        made["retractions"],
+        done[0],
+        made["left"],
+        newer,
     )
 
 
@@ -220,21 +233,33 @@ def _old_texts(context: Context, changes: list[objects.Change]) -> dict[str, byt
 
 
 def _last_own(context: Context) -> str:
-    """The newest write of this caller, an undo included."""
-    log = context.memory.git.run(
-        "log", f"-{_SEARCH}", "-z", "--first-parent", "--format=%H%n%P%n%(trailers:key=Mem-Action,valueonly,separator=%x2C)%n%(trailers:key=Mem-Agent,key=Mem-Host,valueonly,separator=%x2C)", context.memory.ref,
+    """The newest write that this caller made in this copy of the memory, an undo included; never what a sync brought."""
+    memory = context.memory
+    log = memory.git.run(
+        "log", f"-{_SEARCH}", "-z", "--topo-order", "--no-merges",
+        f"--format=%H%n%P%n{_value('Mem-Action')}%n{_value('Mem-Agent,key=Mem-Host')}%n{_value(DEVICE)}", memory.ref,
     ).text()  # fmt: skip
+    here = memory.setting(DEVICE_SETTING)
+    alone = not memory.git.lines("remote")
     for entry in log.split("\0"):
-        commit, parents, action, agent = (entry.split("\n") + [""] * 4)[:4]
+        commit, parents, action, agent, device = (entry.split("\n") + [""] * 5)[:5]
         # the commit that made the memory is nothing to take back
         if not parents or not action or action == "forget":
             continue
+        # commits of earlier versions name no device
+        if device != here and (device or not alone):
+            continue
         if (agent or None) == (context.caller.agent or context.caller.host):
             return commit
+    whose = "yours" if context.caller.person else context.caller.name
     raise Refused(
-        f"there is no write of {'yours' if context.caller.person else context.caller.name} to take back",
-        ["git mem log"],
+        f"there is no write of {whose} to take back on this computer",
+        ["what was written elsewhere, by its commit: git mem log, then git mem undo COMMIT"],
     )
+
+
+def _value(keys: str) -> str:
+    return f"%(trailers:key={keys},valueonly,separator=%x2C)"
 
 
 def _named(context: Context, name: str) -> str:

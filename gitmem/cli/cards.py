@@ -12,8 +12,8 @@ from gitmem.authoring import cards as authoring
 from gitmem.authoring.cards import Done, Wish
 from gitmem.cli import output
 from gitmem.cli.common import (
+    behind_words,
     examples,
-    home,
     note_branch,
     open_context,
     options,
@@ -237,7 +237,7 @@ def retract(ctx: click.Context, ids_: tuple[str, ...], reason: str) -> None:
 @click.argument("commit", required=False)
 @click.pass_context
 def undo(ctx: click.Context, commit: str | None) -> None:
-    """Take back your last write, or the write of COMMIT. Nothing is lost: undoing the undo brings it back.
+    """Take back your last write on this computer, or the write of COMMIT. Nothing is lost: undoing the undo brings it back.
 
     Your last write may itself be an undo, so a second `git mem undo` brings the card back, and a third takes it
     back again. For an earlier write name its commit: git mem log.
@@ -262,6 +262,8 @@ def undo(ctx: click.Context, commit: str | None) -> None:
         output.say(f"stays: {ids.short(card)}, which {ids.short(by)} replaced since")
     if run:
         output.say(f"note: that was your own last write; what learning wrote since: git mem undo {run[:7]}")
+    elif done.newer and not commit:
+        output.say("note: that was your own last write on this computer; newer ones, of others: git mem log")
     _undo_line(context)
 
 
@@ -303,9 +305,7 @@ def report(context: Context, done: Done) -> None:
             output.say(f"              {ids.short(item.id)}  {item.l0}")
     note_branch(context)
     for root in done.written.behind:
-        output.say(
-            f"note: git is busy in {home(root, context.env.home)}; its files follow with the next write"
-        )
+        output.say(f"note: {behind_words(context, root)}")
 
 
 def heard_by(context: Context, scope: str, type_: str) -> str:

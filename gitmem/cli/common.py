@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from gitmem import config, context
+from gitmem import config, context, detach
 from gitmem.cli import arguments, output
 from gitmem.config import Env
 from gitmem.context import Context
@@ -33,17 +33,29 @@ def open_context(
 ) -> Context:
     """The memory and the caller of this command line.
 
-    A forgetting that was killed is finished first, unless the command only looks something up or says `leave`.
+    A forgetting that was killed is finished first, unless the command only looks something up (then it is told) or
+    says `leave`.
     """
     repo = (ctx.obj or {}).get("repo")
     found = context.build(config.from_process(), repo, agent, profile, moment(now) if now else None)
-    if unfinished == "finish" and _begun(found) and _command(ctx) not in _LOOKERS:
-        from gitmem.erasure import accept, erase
+    if unfinished == "leave" or not _begun(found):
+        return found
+    from gitmem.erasure.unfinished import unfinished as left
 
-        if erase.resume(found) or accept.resume(found):
-            output.say("note: finished a forgetting that was interrupted")
-        return context.build(config.from_process(), repo, agent, profile, found.now)
-    return found
+    command = _command(ctx)
+    if command in _LOOKERS:
+        for one in left(found) if command in arguments.READERS else ():
+            output.say(output.aimed(f"note: {one.area} {one.words}: {one.mend}"))
+        return found
+    from gitmem.erasure import accept, erase
+
+    dropped = [one for one in left(found) if not one.owed]
+    if erase.resume(found) or accept.resume(found):
+        output.say("note: finished a forgetting that was interrupted")
+        detach.index(found.memory.root, found.memory.git.env)
+    for one in dropped:
+        output.say(output.aimed(f"note: {one.area} {one.words}: {one.mend}"))
+    return context.build(config.from_process(), repo, agent, profile, found.now)
 
 
 def _begun(found: Context) -> bool:
@@ -126,6 +138,16 @@ def note_branch(found: Context) -> None:
             f"note: this went to `{memory.branch}`, which is not checked out in "
             f"{home(memory.root, found.env.home)}: {what}"
         )
+
+
+def behind_words(found: Context, root: Path) -> str:
+    """Why the files of a work tree do not follow yet, and when they do."""
+    from gitmem.git.worktrees import index_damaged, work_trees
+
+    where = home(root, found.env.home)
+    if any(tree.root == root and index_damaged(tree.git_dir) for tree in work_trees(found.memory)):
+        return output.aimed(f"the git index of {where} is damaged, its files do not follow: git mem doctor")
+    return f"git is busy in {where}; its files follow with the next write"
 
 
 def note_other_memory(memory: Memory, env: Env) -> None:

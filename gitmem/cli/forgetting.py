@@ -12,6 +12,7 @@ from gitmem.cli import output
 from gitmem.cli.common import examples, home, json_option, open_context
 from gitmem.context import Context
 from gitmem.errors import Usage
+from gitmem.git.locate import refreshed
 from gitmem.model import ids
 from gitmem.model.layers import shorten
 
@@ -46,7 +47,8 @@ def forget(
 
     To take a card back and keep it in history, use `git mem retract`.
     """
-    from gitmem.erasure import erase, journal, plan, remains
+    from gitmem.erasure import accept, erase, plan, remains
+    from gitmem.erasure.unfinished import unfinished
 
     context = open_context(ctx, unfinished="leave")
     erase.people_only(context)
@@ -54,12 +56,22 @@ def forget(
     if go_on:
         if ids_:
             raise Usage("--continue takes no ID", ["git mem forget --continue"])
-        done = erase.resume(context, _step)
-        output.say("finished what was interrupted" if done else "nothing was interrupted")
-        return
-    if journal.is_open(context.memory.state):
-        output.say("note: first finishing what was interrupted")
+        left = unfinished(context)
         erase.resume(context, _step)
+        accept.resume(context.with_memory(refreshed(context.memory)))
+        for one in left:
+            words = f"{one.area} {one.words}: {one.mend}"
+            output.say("finished what was interrupted" if one.owed else output.aimed(words))
+        if not left:
+            output.say("nothing was interrupted")
+        elif any(one.owed for one in left):
+            _index_again(context)
+        return
+    if left := unfinished(context):
+        if any(one.owed for one in left):
+            output.say("note: first finishing what was interrupted")
+        erase.resume(context, _step)
+        accept.resume(context.with_memory(refreshed(context.memory)))
         context = open_context(ctx)
     if server and not ids_:
         _by_tombstones(context, yes, dry_run)
@@ -86,7 +98,11 @@ def forget(
     if not as_json:
         output.answer("".join(f"{one}\n" for one in made.ids))
     _report(context, outcome, found)
-    # the index was thrown away with the words in it
+    _index_again(context)
+
+
+def _index_again(context: Context) -> None:
+    """The index was thrown away with the words in it."""
     detach.index(context.memory.root, context.memory.git.env)
 
 
@@ -95,6 +111,7 @@ def accept_rewrite(context: Context, remote: str = "origin") -> None:
     from gitmem.erasure import accept, remains
 
     done = accept.accept(context, remote)
+    _index_again(context)
     output.answer("".join(f"{one}\n" for one in done.again))
     output.say(f"took `{context.memory.branch}` of {remote} as it is now, {done.tip[:7]}")
     if done.again:
@@ -157,6 +174,7 @@ def _once_more(context: Context, yes: bool, named: tuple[str, ...]) -> None:
         output.say("nothing was changed")
         return
     outcome = erase.purge(context.memory, context.registry.tombstones, _step)
+    _index_again(context)
     output.say(f"{_count(outcome.commits, 'commit')} rewritten on {_count(len(outcome.refs), 'ref')}")
 
 

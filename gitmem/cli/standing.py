@@ -10,6 +10,7 @@ from typing import Any
 from gitmem import autosync
 from gitmem.authoring.commit import cards_now
 from gitmem.context import Context
+from gitmem.erasure.unfinished import unfinished
 from gitmem.hooks import place
 from gitmem.index import build
 from gitmem.index.catalogue import Catalogue
@@ -60,6 +61,10 @@ def collect(context: Context) -> dict[str, Any]:
         ],
         "learning": learning(context),
         "sync": syncing(context),
+        "unfinished": [
+            {"code": one.code, "what": f"{one.area} {one.words}", "finish": one.mend}
+            for one in unfinished(context)
+        ],
         "off": switched_off(context),
     }
 
@@ -90,12 +95,21 @@ def _cards(context: Context, catalogue: Catalogue) -> dict[str, Any]:
 
 
 def agents(context: Context) -> list[dict[str, Any]]:
-    """Agents with their profiles and, from this computer's log, when they last asked and were last answered."""
+    """Agents with their profiles and, from this computer's log, when they last asked and were last answered.
+
+    Of an agent that a host is connected as, only what the host's hook asked counts, as for `doctor`: a person may ask
+    in its name by hand.
+    """
+    hooked = {
+        found[-1]
+        for key, found in context.memory.config.items()
+        if key.startswith("mem.host.") and key.endswith(".agent") and found
+    }
     asked: dict[str, str] = {}
     answered: dict[str, str] = {}
     for entry in log.entries(context.memory.state):
         name, at = entry.get("agent"), entry.get("at")
-        if isinstance(name, str) and isinstance(at, str):
+        if isinstance(name, str) and isinstance(at, str) and (name not in hooked or entry.get("automatic")):
             asked[name] = at
             if entry.get("said"):
                 answered[name] = at

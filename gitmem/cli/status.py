@@ -64,6 +64,9 @@ def status_text(context: Context, found: dict[str, Any]) -> str:
                 ),
             )
         )
+    rows.extend(
+        ("interrupted", output.aimed(f"{one['what']}: {one['finish']}")) for one in found["unfinished"]
+    )
     rows.append(("index", output.aimed(_index(context, found["index"]))))
     for number, one in enumerate(found["agents"]):
         rows.append(

@@ -54,6 +54,9 @@ def off(
     if as_json:
         output.as_json(state)
         return
+    for one in after.only if only else ():
+        if not os.path.isdir(one):
+            output.say(f"note: there is no folder `{one}`")
     lines = off_lines(context, state)
     output.answer("".join(f"off  {line}\n" for line in lines) or "nothing is switched off\n")
 

@@ -10,7 +10,7 @@ import click
 from gitmem import autosync, config, detach
 from gitmem.authoring.commit import cards_now
 from gitmem.cli import output
-from gitmem.cli.common import examples, home, json_option, open_context
+from gitmem.cli.common import behind_words, examples, home, json_option, open_context
 from gitmem.cli.setup import checks_words, hook_notes
 from gitmem.context import Context
 from gitmem.errors import Busy, MemError, Usage
@@ -23,6 +23,8 @@ from gitmem.sharing import sync as core
 from gitmem.sharing.sync import Report
 
 _SHOWN = 6
+# A sync in the background may have begun with the last write; mostly it is over soon.
+_WAIT_S = 10.0
 
 
 @click.command(epilog=examples("git mem sync", "git mem sync --always on", "git mem sync --accept-rewrite"))
@@ -73,7 +75,7 @@ def sync(
         core.note(context, Report(name))
         return 0
     try:
-        report = core.sync(context, remote, push=not fetch_only)
+        report = core.sync(context, remote, push=not fetch_only, wait_s=_WAIT_S)
     except MemError as error:
         if not isinstance(error, Busy):
             core.note_failure(context, error)
@@ -155,10 +157,7 @@ def text(context: Context, report: Report) -> str:
         ("left out" if at == 0 else "", f"{path}: {why}")
         for at, (path, why) in enumerate(report.left_out[:_SHOWN])
     ]
-    rows += [
-        ("behind", f"{home(one, context.env.home)} gets its files with the next write")
-        for one in report.behind
-    ]
+    rows += [("behind", behind_words(context, Path(one))) for one in report.behind]
     if report.refused:
         rows += [
             ("refused" if at == 0 else "", line)

@@ -72,7 +72,7 @@ def forget(
             commit(context, lambda here: _tombstones(here, plan, wanted))
         except BaseException:
             # a kill takes no such way out, and the next run looks whether the tombstones are there
-            if not _are_committed(refreshed(memory), frozenset(plan.ids)):
+            if not are_committed(refreshed(memory), frozenset(plan.ids)):
                 journal.close(memory.state)
             raise
         return _erased(refreshed(memory), order, step)
@@ -102,9 +102,14 @@ def purge(memory: Memory, tombstones: Tombstones, step: Step | None = None) -> O
 
 @contextlib.contextmanager
 def _alone(memory: Memory) -> Iterator[None]:
-    """Nobody else forgets, and nobody learns: what they hold in hand might be written after it was cleared."""
+    """Nobody else forgets, learns or syncs: what they hold in hand might be written after it was cleared."""
     with contextlib.ExitStack() as stack:
-        for name, what in (("forget", "forgetting"), ("learn", "learning"), ("capture", "capture")):
+        for name, what in (
+            ("forget", "forgetting"),
+            ("learn", "learning"),
+            ("capture", "capture"),
+            ("sync", "sync"),
+        ):
             stack.enter_context(lock.held(memory.state / f"{name}.lock", _WAIT_S, what))
         yield
 
@@ -123,14 +128,15 @@ def _finish(context: Context, step: Step | None) -> Outcome | None:
     if not journal.is_open(memory.state):
         return None
     begun = journal.read(memory.state)
-    if begun is None or not _are_committed(memory, begun[1]):
+    if begun is None or not are_committed(memory, begun[1]):
         rewrite.clear(memory)
         journal.close(memory.state)
         return None
     return _erased(memory, begun[0], step)
 
 
-def _are_committed(memory: Memory, wanted: frozenset[str]) -> bool:
+def are_committed(memory: Memory, wanted: frozenset[str]) -> bool:
+    """Whether the tombstones of these cards stand: from then on the rest is owed."""
     return wanted <= load.current(memory).forgotten
 
 

@@ -16,6 +16,8 @@ from gitmem.learn.turns import Conversation
 from gitmem.model.card import id_of_path
 from gitmem.model.registry import Tombstones
 
+# What a fetch or a merge leaves beside the refs.
+_LEFT = ("FETCH_HEAD", "MERGE_HEAD", "ORIG_HEAD")
 _READERS = {"claude-code": claude_code.read, "codex": codex.read, "pi": pi.read}
 
 
@@ -100,3 +102,32 @@ def still_there(memory: Memory, commit: str, forgotten: frozenset[str]) -> bool:
     """Whether the tree of a commit holds a card that was forgotten."""
     entries = objects.entries(memory.git, commit, "cards")
     return any(id_of_path(one.path) in forgotten for one in entries)
+
+
+def brings_back(memory: Memory, commit: str, forgotten: frozenset[str]) -> bool:
+    """Whether a commit, or its history beyond the memory's own, holds a card that was forgotten."""
+    return bool(forgotten) and (
+        still_there(memory, commit, forgotten) or bool(_held(memory, forgotten, commit, "--not", memory.ref))
+    )
+
+
+def back(memory: Memory, forgotten: frozenset[str]) -> frozenset[str]:
+    """Forgotten cards that the repository holds again: in a ref, a reflog, or what a fetch or a merge left.
+
+    It costs a walk through history, and nothing where nothing was forgotten.
+    """
+    if not forgotten:
+        return forgotten
+    left = [
+        name
+        for name in _LEFT
+        if memory.git.run("rev-parse", "-q", "--verify", f"{name}^{{commit}}", check=False).code == 0
+    ]
+    return _held(memory, forgotten, "--all", "--reflog", *left)
+
+
+def _held(memory: Memory, forgotten: frozenset[str], *asked: str) -> frozenset[str]:
+    """Those of the forgotten cards that some commit has among its files."""
+    log = ("log", "--full-history", "-m", "--format=", "--name-only", "--no-renames", "-z", "--diff-filter=A")
+    names = memory.git.run(*log, *asked, "--", "cards").out.decode("utf-8", "surrogateescape")
+    return frozenset(card for name in names.split("\0") if (card := id_of_path(name.strip("\n")))) & forgotten

@@ -70,7 +70,7 @@ def prepare(memory: Memory, order: Order) -> Moves:
     renamed = _renamed(scratch)
     _carry_notes(git, memory, before, renamed)
     after = {name: oid for name, oid in _names(git).items() if name in wanted}
-    _bring(scratch / "objects", memory.common_dir / "objects")
+    bring(scratch / "objects", memory.common_dir / "objects")
     made = [after[f"{_STASHES}{i}"] for i in range(len(stashes))]
     lines = tuple((new, order.words.cleaned(rest)) for new, (_, rest) in zip(made, stashes, strict=True))
     return Moves(
@@ -184,7 +184,7 @@ def _names(git: Git) -> dict[str, str]:
     return dict(line.split(" ", 1) for line in lines)  # type: ignore[misc]
 
 
-def _bring(source: Path, target: Path) -> None:
+def bring(source: Path, target: Path) -> None:
     """Copy every new object, each whole or not at all; an index of a pack comes after its pack."""
     files = [file for file in source.rglob("*") if file.is_file() and file.parent.name != "info"]
     for file in sorted(files, key=lambda one: (one.suffix == ".idx", one)):

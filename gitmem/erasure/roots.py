@@ -10,7 +10,7 @@ from pathlib import Path
 from gitmem.errors import Busy, Refused
 from gitmem.git.locate import SEEN, Memory
 from gitmem.git.run import Git
-from gitmem.git.worktrees import operation
+from gitmem.git.worktrees import index_damaged, index_mend, operation
 
 STASH = "refs/stash"
 
@@ -108,6 +108,11 @@ def refuse_when_unfit(memory: Memory) -> None:
             raise Busy(
                 f"`{root}` is in the middle of a {word}, nothing was forgotten",
                 [f"git -C {quote(str(root))} {word} {way}" for way in ("--continue", "--abort")],
+            )
+        if index_damaged(place):
+            raise Refused(
+                f"the git index of `{root}` is damaged, nothing was forgotten",
+                [index_mend(root, place)],
             )
         deadline = time.monotonic() + 2.0
         while (place / "index.lock").exists() and time.monotonic() < deadline:

@@ -25,8 +25,10 @@ from gitmem.learn.candidate import DONE, DROPPED
 _PSEUDO_REFS = ("ORIG_HEAD", "FETCH_HEAD", "AUTO_MERGE", "REBASE_HEAD")
 _MESSAGES = ("COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG", "NOTES_EDITMSG", "gitk.cache")
 _LARGEST_BYTES = 64_000_000
+# Where a sync puts what it fetched until it is judged.
+INCOMING = "incoming"
 # Ours, and rebuilt or made anew when needed.
-_DISPOSABLE = ("writer", "draft", "last.json")
+_DISPOSABLE = ("writer", "draft", "last.json", INCOMING)
 _JOURNAL = "forget.json"
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from gitmem.git import objects
 from gitmem.git.locate import Memory
 from gitmem.git.run import Git
-from gitmem.git.worktrees import WorkTree, operation
+from gitmem.git.worktrees import WorkTree, index_damaged, operation
 
 NOTE = "owed.json"
 _ZERO = "0" * 40
@@ -33,7 +33,7 @@ def settle_debts(memory: Memory, trees: Sequence[WorkTree]) -> tuple[Path, ...]:
         by_start: dict[str, list[str]] = {}
         for path, before in owed.items():
             by_start.setdefault(before, []).append(path)
-        done = operation(tree.git_dir) is None and all(
+        done = not (operation(tree.git_dir) or index_damaged(tree.git_dir)) and all(
             _deliver(tree, sorted(paths), before or None, memory.tip, memory.git.env)
             for before, paths in by_start.items()
         )
@@ -133,16 +133,22 @@ def _deliver_one(
     new: Mapping[str, str],
     staged: Mapping[str, str],
 ) -> str | None:
-    """Bring one path of a work tree along; the line its index is owed, None where it stays as it is."""
-    if staged.get(path) == new.get(path) or staged.get(path) != old.get(path):
+    """Bring one path of a work tree along; the line its index is owed, None where it stays as it is.
+
+    An index that is at the new state already may have been made anew (`git reset`): the file is owed all the same.
+    """
+    there = staged.get(path) == new.get(path)
+    if not there and staged.get(path) != old.get(path):
         return None
     place = root / path
     if _behind_link(root, place) or _on_disk(git, place) != old.get(path):
         pass  # changed, made or deleted on disk: the file is the person's, the index follows the branch
-    elif new.get(path) is None:
-        place.unlink(missing_ok=True)
-    else:
+    elif path in new:
         _put(place, blobs.blob(new[path]))
+    elif not there:
+        place.unlink(missing_ok=True)
+    if there:
+        return None
     return f"100644 {new[path]}\t{path}\0" if path in new else f"0 {_ZERO}\t{path}\0"
 
 

@@ -58,7 +58,9 @@ def changes(git: Git, old: str | None, new: str, *paths: str) -> list[Change]:
     """What differs from tree-ish `old` (None: the empty tree) to `new`; renames are a deletion and an addition."""
     if old is None:
         return [Change(entry.path, None, entry) for entry in entries(git, new, *paths)]
-    out = git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", old, new, "--", *paths).out
+    # git opens the index even to compare two trees, and one that is damaged would keep everybody from reading
+    no_index = {"GIT_INDEX_FILE": str(git.cwd / ".git-mem-no-index")}
+    out = git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", old, new, "--", *paths, env=no_index).out
     return raw_changes(out)
 
 

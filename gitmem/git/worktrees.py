@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from gitmem.git.locate import Memory
+
+_SUM_BYTES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,25 @@ def operation(git_dir: Path) -> str | None:
         todo = (git_dir / "sequencer" / "todo").read_text(encoding="utf-8", errors="replace")
         return "revert" if todo.lstrip().startswith("revert") else "cherry-pick"
     return None
+
+
+def index_damaged(git_dir: Path) -> bool:
+    """Whether the index there is not what git wrote. git itself reads half of one as if it were whole."""
+    try:
+        data = (git_dir / "index").read_bytes()
+    except OSError:
+        return False
+    body, told = data[:-_SUM_BYTES], data[-_SUM_BYTES:]
+    # with `index.skipHash` git writes zeros
+    return not body.startswith(b"DIRC") or (
+        any(told) and hashlib.sha1(body, usedforsecurity=False).digest() != told
+    )
+
+
+def index_mend(root: Path, git_dir: Path) -> str:
+    """The line that makes an index anew from the branch: the damaged one is kept, and no file is touched."""
+    old = git_dir / "index"
+    return f"mv {quote(str(old))} {quote(f'{old}.damaged')} && git -C {quote(str(root))} reset -q"
 
 
 def _git_dir(root: Path) -> Path | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ COMMIT_TIMEOUT_S = 300.0
 MOVING = "moving"
 # Names, in the private git directory, the tree that was judged and is being committed.
 JUDGED = "judged"
+# Which copy of the memory made a commit: a trailer, because a rewritten history keeps it and a clone does not inherit its name.
+DEVICE, DEVICE_SETTING = "Mem-Device", "mem.device"
 _ZERO = "0" * 40
 _WHO_SIGNS = "git config --show-origin --get commit.gpgsign shows who asks for signatures"
 
@@ -65,12 +68,11 @@ class Draft:
     judged: bool = False
     approve: Callable[[str], None] | None = None
 
-    def message(self) -> str:
+    def message(self, device: str) -> str:
         parts = [self.subject]
         if self.body:
             parts.append(self.body.strip())
-        if self.trailers:
-            parts.append("\n".join(f"{key}: {value}" for key, value in self.trailers))
+        parts.append("\n".join(f"{key}: {value}" for key, value in (*self.trailers, (DEVICE, device))))
         return "\n\n".join(parts) + "\n"
 
 
@@ -200,7 +202,7 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
         if draft.merges:
             (room / "MERGE_HEAD").write_text(f"{draft.merges}\n")
         message = room / "message"
-        message.write_text(draft.message(), encoding="utf-8")
+        message.write_text(draft.message(_device(memory)), encoding="utf-8")
         settings = [*_SPARSE, "-c", "core.commentChar=\x01", *_hooks_from_here(memory)]
         signs = memory.setting("commit.gpgsign") == "true"
         try:
@@ -230,6 +232,15 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
 
 _MERGING = ("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE")
 _SPARSE = ("-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false")
+
+
+def _device(memory: Memory) -> str:
+    """The random name of this copy of the memory, given by its first write. Hold the memory's lock."""
+    found = memory.setting(DEVICE_SETTING)
+    if not found:
+        found = secrets.token_hex(4)
+        memory.git.run("config", "--local", DEVICE_SETTING, found)
+    return found
 
 
 def _read_parent(git: Git, index: Path, tip: str | None) -> None:

@@ -1,30 +1,28 @@
-"""Was a forgetting interrupted? Until it is finished, words that were to go may still be there, and strict hooks stand open."""
+"""Was a forgetting interrupted? Until it is finished, words that were to go may still be there, and strict hooks stand open.
+And did a fetch by hand bring them back?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from gitmem.context import Context
-from gitmem.erasure import accept, journal
-from gitmem.health.finding import FIX, Finding
+from gitmem.erasure import remains
+from gitmem.erasure.unfinished import unfinished
+from gitmem.health.finding import FIX, Finding, count
+from gitmem.model import ids
 
 
 def findings(context: Context) -> Iterator[Finding]:
-    """One row for each thing that was left half done."""
-    state = context.memory.state
-    if journal.is_open(state):
+    """One row for each thing that was left half done; of words that are there again only where nothing is."""
+    left = unfinished(context)
+    for one in left:
+        yield Finding(FIX, one.code, one.area, one.words, one.mend)
+    if not left and (back := sorted(remains.back(context.memory, context.registry.forgotten))):
         yield Finding(
             FIX,
-            "forget-open",
+            "forgotten-back",
             "forgetting",
-            "was interrupted and is not finished",
-            "git mem forget --continue",
-        )
-    if accept.is_open(context):
-        yield Finding(
-            FIX,
-            "accept-open",
-            "sync",
-            "taking a rewritten branch was interrupted",
-            "git mem sync --accept-rewrite",
+            f"{count(len(back), 'forgotten card')} came back into the repository, by a fetch or a pull of an old copy",
+            f"git mem forget {ids.short(back[0])}",
+            tuple(back),
         )

@@ -10,6 +10,7 @@ from gitmem.config import Env
 from gitmem.context import Context, author_email
 from gitmem.errors import MemError, Refused
 from gitmem.git.run import clean
+from gitmem.git.worktrees import index_damaged, index_mend, work_trees
 from gitmem.health.finding import FIX, LOOK, Finding, spelt
 
 OLDEST = (2, 31)
@@ -35,6 +36,11 @@ def findings(context: Context) -> Iterator[Finding]:
         author_email(context.memory)
     except Refused as error:
         yield Finding(FIX, "git-identity", "git", error.message, WHO)
+    for tree in work_trees(context.memory):
+        if index_damaged(tree.git_dir):
+            where = spelt(tree.root, context.env)
+            words = f"the index of {where} is damaged: files there do not follow, and what git says of them is wrong"
+            yield Finding(FIX, "git-index", "git", words, index_mend(tree.root, tree.git_dir))
     counted = dict(line.split(": ", 1) for line in context.memory.git.lines("count-objects", "-v"))
     loose = int(counted.get("count", "0"))
     if loose > _limit(context):

@@ -11,6 +11,7 @@ from gitmem.checks.problem import Problem
 from gitmem.errors import FormatError, Refused
 from gitmem.git.locate import Memory
 from gitmem.imports.compare import CHANGED, NEW, WRITTEN, Item
+from gitmem.imports.entry import NEVER
 from gitmem.imports.known import DIGEST, KEY, Known, origin
 from gitmem.imports.parcel import Part, parcel
 from gitmem.model import card as cards
@@ -146,6 +147,8 @@ def _files(
         card = _card(item, path, turn, edges, (item.scope, item.entry.key) in replaced, frame)
         place = cards.card_path(card, cards.slug(item.entry.conclusion))
         files[place] = cards.dump(card)
+        if item.entry.expires and not item.entry.ended and _is_over(item.entry.expires, frame.now):
+            notes.append(f"it expired on {item.entry.expires[:10]}: kept, and never said")
         out[index] = replace(item, path=place, notes=(*item.notes, *notes))
     return out, files, parts
 
@@ -193,6 +196,13 @@ def _card(item: Item, source: str, turn: int, edges: list[str], replaced: bool, 
         body=entry.body,
         extra={KEY: origin(frame.kind, entry), DIGEST: entry.digest()},
     )
+
+
+def _is_over(expires: str, now: datetime) -> bool:
+    try:
+        return expires != NEVER and when.end_of(expires) <= now
+    except ValueError:
+        return False  # the checks say what is wrong with it
 
 
 def _over_since(day: str | None, now: datetime) -> str:

@@ -17,7 +17,7 @@ from gitmem.learn.candidate import FORGET, OPEN, UNMATCHED, Candidate
 from gitmem.learn.digest import Digest
 from gitmem.learn.distil import fenced
 from gitmem.learn.order import Order
-from gitmem.learn.rules import Against
+from gitmem.learn.rules import Against, Unclear
 from gitmem.learn.similar import Known, Shelf
 from gitmem.learn.turns import TOOL, USER, Turn
 from gitmem.learn.work import Work
@@ -167,6 +167,9 @@ def judge(
         try:
             targets = _targets(entry["cards"], row, number, asked.cards, fresh)
             decision = rules.decide(one, entry["verdict"], targets)
+        except Unclear as slip:
+            unclear(one, str(slip), now)
+            continue
         except Against as against:
             one.drop(against.kind, str(against))
             if one.action == FORGET and against.kind == "nothing matched":
@@ -205,9 +208,9 @@ def _targets(
         elif number in fresh and number < own:
             known = fresh[number]
         else:
-            raise Against("no such card", f"{number} is none of the numbers it was given")
+            raise Unclear(f"{number} is none of the numbers it was given")
         if known is None:
-            raise Against("no such card", f"candidate {number} is no card")
+            raise Unclear(f"candidate {number} is no card")
         found[known.id] = known
     return list(found.values())
 

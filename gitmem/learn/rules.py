@@ -24,6 +24,14 @@ class Against(Exception):
         self.kind = kind
 
 
+class Unclear(Against):
+    """A verdict that does not say what shall happen: its cards are none, too many, or none that it was given. A slip, and so
+    asked again."""
+
+    def __init__(self, why: str):
+        super().__init__("no verdict", why)
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What becomes of a candidate. `targets`: the cards that it confirms, replaces or takes back."""
@@ -36,7 +44,7 @@ def decide(one: Candidate, verdict: str, targets: Sequence[Known]) -> Decision:
     """Hold a verdict against the rules.
 
     Raises:
-        Against: it does not stand.
+        Against: it does not stand; Unclear: it says too little to be held against them.
     """
     if any(target.scope != one.scope for target in targets):
         raise Against("wrong scope", "a card changes only cards of its own scope")
@@ -60,7 +68,7 @@ def decide(one: Candidate, verdict: str, targets: Sequence[Known]) -> Decision:
 
 def _merge(one: Candidate, targets: Sequence[Known]) -> Decision:
     if len(targets) != 1:
-        raise Against("no such card", "a confirmation names one card")
+        raise Unclear("a confirmation names one card")
     target = targets[0]
     if one.role != USER and (target.type not in ASSISTANT_MAY or target.scope in ("global", "personal")):
         raise Against("weak words", f"an agent's words confirm no `{target.type}` of `{target.scope}`")
@@ -72,7 +80,7 @@ def _merge(one: Candidate, targets: Sequence[Known]) -> Decision:
 def _supersede(one: Candidate, targets: Sequence[Known]) -> Decision:
     """The user's own words, or evidence at least as strong; in any case newer."""
     if not targets:
-        raise Against("no such card", "a correction names what it corrects")
+        raise Unclear("a correction names what it corrects")
     own = live.strength(one.role, False)
     for target in targets:
         if (one.type == "task") != (target.type == "task"):

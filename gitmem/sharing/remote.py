@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from dataclasses import dataclass
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gitmem.erasure import rewrite
+from gitmem.erasure.sweep import INCOMING
 from gitmem.errors import GitFailed, Refused
 from gitmem.git.locate import SEEN, Memory
-from gitmem.git.run import failure
+from gitmem.git.run import Git, failure
 
 TIMEOUT_S = 120.0
 RESCUE = "refs/git-mem/rescue/"
@@ -62,24 +67,63 @@ def _add(memory: Memory, url: str) -> list[str]:
     return [f"git -C {memory.root} remote add origin {url}", "then: git mem sync"]
 
 
-def fetch(memory: Memory, remote: str, env: dict[str, str]) -> str | None:
-    """The commit of the memory's branch there, its objects fetched; None when the remote has no such branch.
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """What a remote has: the commit, and the memory as it is seen with its objects. Until `keep` they lie beside it."""
+
+    commit: str
+    memory: Memory
+    _objects: Path
+    _into: Path
+
+    def keep(self) -> None:
+        """Take the objects into the repository."""
+        rewrite.bring(self._objects, self._into)
+
+
+@contextlib.contextmanager
+def fetched(memory: Memory, remote: str, env: dict[str, str]) -> Iterator[Incoming | None]:
+    """The memory's branch there, fetched beside the repository, so that what is refused never was in it; None when the
+    remote has no such branch. No ref moves. Hold the lock of sync: there is one place for it.
 
     Raises:
         Offline, GitFailed
     """
-    into = f"{SEEN}fetched/{remote}"
-    refspec = f"+{memory.ref}:{into}"
-    done = _run(
-        memory, env, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", remote, refspec
-    )
-    if done[0] != 0:
-        if "couldn't find remote ref" in done[1].casefold():
-            return None
-        if (place := _missing(memory, remote)) is not None:
+    room = memory.state / INCOMING
+    shutil.rmtree(room, ignore_errors=True)
+    store, ours = room / "objects", memory.common_dir / "objects"
+    try:
+        (store / "info").mkdir(parents=True, mode=0o700)
+        (store / "info" / "alternates").write_text(f"{ours}\n")
+        # a git directory of its own: what was fetched is noted there, and not over the person's FETCH_HEAD
+        (room / "commondir").write_text(f"{memory.common_dir}\n")
+        (room / "HEAD").write_text(f"ref: {memory.ref}\n")
+        here = {"GIT_DIR": str(room), "GIT_OBJECT_DIRECTORY": str(store)}
+        done = _run(
+            memory,
+            {**env, **here},
+            "fetch",
+            "-q",
+            "--no-tags",
+            "--no-auto-gc",
+            "--refmap=",
+            remote,
+            memory.ref,
+        )
+        if done[0] == 0:
+            commit = (room / "FETCH_HEAD").read_text().split()[0]
+            # git moves no ref where this is set, and our readers look through its variables
+            beside = {"GIT_OBJECT_DIRECTORY": str(store), "GIT_QUARANTINE_PATH": str(store)}
+            seen = replace(memory, git=Git(memory.git.cwd, {**memory.git.env, **beside}))
+            yield Incoming(commit, seen, store, ours)
+        elif "couldn't find remote ref" in done[1].casefold():
+            yield None
+        elif (place := _missing(memory, remote)) is not None:
             raise Offline(f"there is no `{place}` now")
-        raise _problem("fetch", done)
-    return memory.git.run("rev-parse", "--verify", f"{into}^{{commit}}").text()
+        else:
+            raise _problem("fetch", done)
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
 
 
 def push(memory: Memory, remote: str, commit: str, env: dict[str, str]) -> Push:
@@ -118,7 +162,11 @@ def seen(memory: Memory, remote: str) -> str | None:
 
 
 def note_seen(memory: Memory, remote: str, commit: str) -> None:
+    """Keep where a remote stands: for the next sync, and in git's own ref for it, where the configuration has one."""
     memory.git.run("update-ref", f"{SEEN}{remote}", commit)
+    own = f"refs/remotes/{remote}/"
+    if f"+refs/heads/*:{own}*" in memory.config.get(f"remote.{remote}.fetch".lower(), []):
+        memory.git.run("update-ref", "-m", "git mem: sync", own + memory.branch, commit)
 
 
 def keep_rescue(memory: Memory, remote: str, commit: str) -> str:

@@ -5,7 +5,7 @@ fetch -> is it this memory, and whole? -> forward or merge -> push, again when s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from shlex import quote
 
 from gitmem import judge
@@ -21,7 +21,7 @@ from gitmem.learn import durable
 from gitmem.model import when
 from gitmem.model.card import id_of_path
 from gitmem.sharing import merge, registry_merge, remote
-from gitmem.sharing.remote import Offline
+from gitmem.sharing.remote import Incoming, Offline
 
 ATTEMPTS = 6
 _TOLD = ("cards", "registry", "briefs")
@@ -55,8 +55,8 @@ class Stopped(Refused):
     """Both sides cannot be brought together as they are; nothing was changed."""
 
 
-def sync(context: Context, wanted: str | None = None, *, push: bool = True) -> Report:
-    """Bring this memory and its remote together.
+def sync(context: Context, wanted: str | None = None, *, push: bool = True, wait_s: float = 0.0) -> Report:
+    """Bring this memory and its remote together. `wait_s`: how long to wait for another sync that is at work.
 
     Raises:
         Busy: another sync is at work, or a work tree is in the middle of something.
@@ -64,7 +64,7 @@ def sync(context: Context, wanted: str | None = None, *, push: bool = True) -> R
         GitFailed: git itself failed.
     """
     memory = context.memory
-    with lock.held(memory.state / "sync.lock", 0, "sync"):
+    with lock.held(memory.state / "sync.lock", wait_s, "sync"):
         report = Report(remote.name_of(memory, wanted))
         try:
             _attempts(context, report, push)
@@ -80,9 +80,10 @@ def _attempts(context: Context, report: Report, push: bool) -> None:
         memory = refreshed(context.memory)
         if memory.tip is None:
             raise Refused("there is nothing to sync: the memory has no commit", ["git mem init"])
-        theirs = remote.fetch(memory, report.remote, env)
-        if theirs is not None:
-            _take(context.with_memory(memory), theirs, report)
+        with remote.fetched(memory, report.remote, env) as incoming:
+            theirs = incoming.commit if incoming else None
+            if incoming is not None:
+                _take(context.with_memory(memory), incoming, report)
         memory = refreshed(memory)
         assert memory.tip is not None
         given = 0 if theirs == memory.tip else _count(memory, theirs, memory.tip)
@@ -104,15 +105,16 @@ def _attempts(context: Context, report: Report, push: bool) -> None:
         remote.note_seen(memory, report.remote, theirs)
 
 
-def _take(context: Context, theirs: str, report: Report) -> None:
-    """Bring their commits in."""
-    memory = context.memory
+def _take(context: Context, incoming: Incoming, report: Report) -> None:
+    """Bring their commits in, once they are judged: of what is refused nothing stays here."""
+    memory, theirs = context.memory, incoming.commit
     ours = str(memory.tip)
-    _is_memory(memory, report.remote, theirs)
-    if remains.still_there(memory, theirs, context.registry.forgotten):
-        raise _holds_forgotten(context, report.remote, theirs)
-    _not_rewritten(context, report.remote, theirs)
-    base = memory.git.run("merge-base", ours, theirs, check=False).text()
+    beside = replace(context, memory=incoming.memory)
+    _is_memory(beside.memory, report.remote, theirs)
+    if remains.brings_back(beside.memory, theirs, context.registry.forgotten):
+        raise _holds_forgotten(beside, report.remote, theirs)
+    _not_rewritten(context, beside, report.remote, theirs)
+    base = beside.memory.git.run("merge-base", ours, theirs, check=False).text()
     if not base:
         raise Stopped(
             f"`{report.remote}` holds another memory: no commit in common, nothing changed",
@@ -120,7 +122,8 @@ def _take(context: Context, theirs: str, report: Report) -> None:
         )
     if base == theirs:
         return
-    _judged(context, base, theirs, report)
+    _judged(beside, base, theirs, report)
+    incoming.keep()
     before = _registry(memory, ours)
     if base == ours:
         written = write.forward(memory, theirs, f"sync: forward to {report.remote}")
@@ -178,9 +181,9 @@ def _gave_more(context: Context, theirs: str) -> bool:
     )
 
 
-def _not_rewritten(context: Context, name: str, theirs: str) -> None:
+def _not_rewritten(context: Context, beside: Context, name: str, theirs: str) -> None:
     """Refuse a branch that no longer leads to where it stood; what it had is kept."""
-    memory, git = context.memory, context.memory.git
+    memory, git = context.memory, beside.memory.git
     seen = remote.seen(memory, name)
     if seen is None or git.run("merge-base", "--is-ancestor", seen, theirs, check=False).code == 0:
         return
@@ -215,8 +218,8 @@ def _judged(context: Context, base: str, theirs: str, report: Report) -> None:
         raise Stopped(
             f"`{report.remote}` has commits that a memory does not allow, nothing changed",
             [
-                f"git mem check --range {base[:10]}..{theirs[:10]} names every one",
-                "undo them on the device that made them, with git revert, and sync again",
+                f"on the device that made them: git mem check --range {base[:10]}..{theirs[:10]} names every one",
+                "undo them there, with git revert, and sync again",
             ],
             [f"{one.path}: {one.message}" for one in (first, *stops[1:4])],
         )

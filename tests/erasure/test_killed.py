@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -79,10 +80,10 @@ def test_killed_at_random_moments_all_or_nothing_of_it_has_happened(root, add, r
 # The process dies right before the n-th call of the step that is named.
 DRIVER = """
 import os, signal, sys
-from gitmem.erasure import erase, journal, rewrite, roots, sweep, trees
+from gitmem.erasure import accept, erase, journal, rewrite, roots, sweep, trees
 name = sys.argv.pop(1)
 where, what = name.split(".")
-module = {"rewrite": rewrite, "trees": trees, "sweep": sweep, "journal": journal, "erase": erase}[where]
+module = {"rewrite": rewrite, "trees": trees, "sweep": sweep, "journal": journal, "erase": erase, "accept": accept}[where]
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 setattr(module, what, die)
@@ -90,7 +91,7 @@ from gitmem.cli.main import run
 run(sys.argv[1:])
 """
 STEPS = (
-    "erase.commit", "erase._erased", "rewrite._filter", "rewrite._carry_notes", "rewrite._bring", "rewrite._try_update",
+    "erase.commit", "erase._erased", "rewrite._filter", "rewrite._carry_notes", "rewrite.bring", "rewrite._try_update",
     "rewrite._write_stash", "trees.bring_along", "trees._leftovers", "sweep.traces_of_git", "sweep.local_state", "sweep.objects_gone",
     "journal.close",
 )  # fmt: skip
@@ -155,7 +156,67 @@ def test_a_clone_killed_while_it_accepts_keeps_its_cards(home, root, server, oth
         git(root, "pull", "-q", "--ff-only", "origin", "main")
 
 
-def test_doctor_tells_of_a_forgetting_that_was_interrupted(memory, run):
+def _killed(step: str, *argv: str) -> None:
+    done = subprocess.run([sys.executable, "-c", DRIVER, step, *argv], capture_output=True, timeout=60)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
+def test_what_had_not_begun_is_told_alike_by_all_and_its_mark_is_cleared(memory, add, run):
+    card = add(SECRET)
+    for way in (("forget", "--continue"), ("add", "The parser is written by hand")):
+        _killed("erase.commit", "forget", card, "--yes")
+        words = f"forgetting was interrupted before anything was erased, {card[:7]} is still there: git mem forget {card[:7]}"
+        assert words in run("status").out
+        doctor = run("doctor").out
+        assert (
+            "was interrupted before anything was erased" in doctor and f"git mem forget {card[:7]}" in doctor
+        )
+        assert words in run("list").err
+        assert words in run(*way).err
+        assert not (memory.state / "forget.json").exists()
+        assert "interrupted" not in run("doctor").out + run("status").out + run("list").err
+        assert "nothing was interrupted" in run("forget", "--continue").err
+    assert run("show", card).code == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
+def test_what_is_owed_is_told_alike_by_all_and_continue_finishes_it(root, memory, add, run):
+    card = add(SECRET)
+    _killed("rewrite._filter", "forget", card, "--yes")
+    for said in (run("status").out, run("doctor").out, run("list").err):
+        assert "was interrupted and is not finished" in said and "git mem forget --continue" in said
+    assert "finished what was interrupted" in run("forget", "--continue").err
+    assert "interrupted" not in run("doctor").out + run("status").out
+    assert holding(root, HEAD) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
+@pytest.mark.parametrize("way", [("sync", "--accept-rewrite"), ("forget", "--continue"), ("add", "Another")])
+def test_cards_that_a_killed_accepting_hides_are_told_of_and_come_back(
+    root, server, other, add, forget, run, way
+):
+    card = add(SECRET)
+    git(root, "push", "-q", "origin", "main")
+    git(other, "pull", "-q")
+    own = add("The staging server listens on port 8443", repo=other)
+    forget(card)
+    git(root, "push", "--force", "-q", "origin", "main")
+    there = ("--repo", str(other))
+    _killed("accept._write_again", *there, "sync", "--accept-rewrite")
+    assert own not in run(*there, "list").out
+    for said in (run(*there, "status").out, run(*there, "doctor").out, run(*there, "list").err):
+        assert "taking a rewritten branch was interrupted" in said and "sync --accept-rewrite" in said
+    left = json.loads(run(*there, "status", "--json").out)["unfinished"]
+    assert [one["code"] for one in left] == ["accept-open"]
+    assert run(*there, *way).code == 0
+    assert run(*there, "show", own).code == 0
+    assert "interrupted" not in run(*there, "doctor").out + run(*there, "status").out
+    assert holding(other, HEAD) == []
+
+
+def test_a_mark_that_cannot_be_read_goes_with_continue(memory, run):
     (memory.state / "forget.json").write_text("{}")
-    out = run("doctor").out
-    assert "was interrupted and is not finished" in out and "git mem forget --continue" in out
+    assert "before anything was erased" in run("doctor").out
+    assert run("forget", "--continue").code == 0
+    assert "interrupted" not in run("doctor").out

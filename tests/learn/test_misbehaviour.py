@@ -134,6 +134,36 @@ def test_a_verdict_without_grounds_does_not_stand(changed, learned, written, sho
     assert list(written()) == [kept.conclusion]
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"verdict": "merge", "cards": [77]},
+        {"verdict": "supersede", "cards": [77]},
+        {"verdict": "supersede", "cards": [1]},
+        {"verdict": "supersede", "cards": []},
+        {"verdict": "merge", "cards": []},
+        {"verdict": "fold", "cards": []},
+    ],
+)  # fmt: skip
+def test_a_verdict_with_a_slip_is_asked_for_again_and_the_fact_stays(changed, learned, written, shop, home):
+    conversation(home)
+    learned(Reader(GOOD, verdicts=verdict(**changed)))
+    assert list(written()) == []
+    again = Reader(GOOD)
+    learned(again, now=NOW + timedelta(days=1))
+    assert [one.kind for one in again.orders] == ["review"]
+    assert list(written()) == [GOOD.conclusion]
+
+
+def test_a_verdict_with_a_slip_every_time_is_borne_three_times(learned, written, shop, home):
+    conversation(home)
+    wrong = Reader(GOOD, verdicts=verdict(verdict="merge", cards=[77]))
+    for day in range(5):
+        learned(wrong, now=NOW + timedelta(days=day))
+    assert [one.kind for one in wrong.orders] == ["distil", "review", "review", "review"]
+    assert written() == {}
+
+
 def test_an_agents_words_replace_no_words_of_a_person(learned, written, shop, home):
     Codex().talk("One", "the oven service listens on port 9000", "Three").put(home)
     kept = Fact("the oven service listens on port 9000", "The oven service listens on port 9000", type="fact")

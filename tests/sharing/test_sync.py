@@ -405,6 +405,170 @@ def test_a_forgotten_card_comes_back_from_no_remote_and_the_other_clone_keeps_it
     assert "marmalade" not in b.git("log", "-p", "--all")
 
 
+def _everything(device) -> str:  # type: ignore[no-untyped-def]
+    """Every commit and blob of the repository, named by something or not, and the files beside them."""
+    listed = device.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")
+    kinds = [line.split() for line in listed.splitlines()]
+    texts = [device.git("cat-file", kind, oid) for oid, kind in kinds if kind in ("blob", "commit")]
+    state = device.memory / ".git" / "git-mem"
+    return "\n".join(texts) + "".join(
+        f.read_bytes().decode("latin-1") for f in state.rglob("*") if f.is_file()
+    )
+
+
+def test_of_a_sync_that_a_forgetting_refuses_nothing_stays_here(devices):
+    a, b, _ = devices
+    secret = a.add("The launch word is marmalade")
+    level(a, b)
+    assert a.mem("forget", secret, "--yes").code == 0
+    before = a.git("for-each-ref")
+    # a sync that was killed had fetched it
+    left = a.memory / ".git" / "git-mem" / "incoming" / "objects"
+    left.mkdir(parents=True)
+    (left / "pack").write_text("marmalade")
+    for _ in range(2):
+        done = a.sync()
+        assert done.code == 1 and "still holds what was forgotten" in done.err
+        assert "marmalade" not in _everything(a)
+        assert a.git("for-each-ref") == before
+        assert not (a.memory / ".git" / "FETCH_HEAD").exists()
+    a.git("push", "-q", "--force", "origin", "main")
+    assert a.sync().code == 0
+    assert "marmalade" not in _everything(a)
+
+
+def test_what_another_device_did_to_sources_is_refused_and_not_kept(devices):
+    a, b, _ = devices
+    a.add("The parser is written by hand")
+    level(a, b)
+    source = b.git("ls-files", "sources").splitlines()[-1]
+    (b.memory / source).write_text("Marmalade instead of what was said\n")
+    b.git("commit", "-qam", "by hand")
+    b.git("push", "-q", "origin", "main")
+    done = a.sync()
+    assert done.code == 1 and "a memory does not allow" in done.err
+    assert "Marmalade" not in _everything(a)
+
+
+def test_doctor_tells_when_a_fetch_by_hand_brought_back_what_was_forgotten_and_how_it_goes(devices):
+    a, _, _ = devices
+    secret = a.add("The launch word is marmalade")
+    assert a.sync().code == 0
+    assert a.mem("forget", secret, "--yes").code == 0
+    assert "came back" not in a.mem("doctor").out
+    a.git("fetch", "-q", "origin", "refs/heads/main", "--refmap=")
+    assert "FIX   forgetting   1 forgotten card came back into the repository" in a.mem("doctor").out
+    a.git("fetch", "-q")
+    assert f"git mem forget {secret[:7]}" in a.mem("doctor").out
+    assert a.mem("forget", secret, "--yes").code == 0
+    assert "came back" not in a.mem("doctor").out
+    assert "marmalade" not in _everything(a)
+
+
+def test_git_sees_where_the_remote_stands_after_a_sync(devices):
+    a, b, _ = devices
+    b.add("The parser is written by hand")
+    level(b, a)
+    assert a.git("rev-parse", "origin/main") == a.git("rev-parse", "main") == b.git("rev-parse", "main")
+    assert a.git("status", "--short", "--branch").startswith("## main...origin/main") or not a.git(
+        "config", "--get", "branch.main.merge", check=False
+    )
+
+
+def test_undo_after_a_sync_takes_back_the_own_last_write_and_never_another_devices(devices):
+    a, b, _ = devices
+    first = a.add("The parser is written by hand")
+    level(a, b)
+    # b went on alone: a is moved forward
+    b.add("Kept by the second computer")
+    level(b, a)
+    done = a.mem("undo")
+    assert done.code == 0 and "The parser is written by hand" in done.err and "newer ones" in done.err
+    assert a.cards() == {"Kept by the second computer"}
+    assert a.mem("undo").code == 0
+    assert f"{first[:7]}" in a.mem("list").out
+    # both went on: a merge stands at the tip
+    a.add("Of the first computer alone")
+    b.add("Of the second computer alone")
+    level(b, a)
+    assert len(a.git("log", "-1", "--format=%P").split()) == 2
+    assert "Of the first computer alone" in a.mem("undo").err
+    # one's own line is the second parent of a merge that was made elsewhere
+    a.add("Once more of the first computer")
+    assert a.sync().code == 0
+    b.add("Once more of the second computer")
+    level(b, a)
+    assert b.mem("supersede", first, "The parser is generated").code == 0
+    level(b, a)
+    assert "Once more of the first computer" in a.mem("undo").err
+
+
+def test_a_clone_that_wrote_nothing_has_nothing_to_undo_and_says_how_to_reach_the_rest(devices):
+    a, b, _ = devices
+    a.add("The parser is written by hand")
+    level(a, b)
+    done = b.mem("undo")
+    assert done.code == 1 and "on this computer" in done.err and "git mem undo COMMIT" in done.err
+    assert b.mem("undo", b.git("rev-parse", "main")).code == 0
+
+
+def test_undo_knows_the_own_writes_after_history_was_rewritten(devices):
+    a, b, _ = devices
+    a.add("The parser is written by hand")
+    secret = b.add("The launch word is marmalade")
+    level(a, b, a)
+    assert a.mem("forget", secret, "--yes").code == 0
+    a.git("push", "-q", "--force", "origin", "main")
+    assert b.sync("--accept-rewrite").code == 0
+    b.add("Of the second computer")
+    level(b, a)
+    assert "The parser is written by hand" in a.mem("undo").err
+    assert "Of the second computer" in b.mem("undo").err
+
+
+def test_undo_in_the_middle_of_a_merge_names_the_merge(devices):
+    a, _, _ = devices
+    a.add("The parser is written by hand")
+    (a.memory / ".git" / "MERGE_HEAD").write_text(a.git("rev-parse", "HEAD") + "\n")
+    done = a.mem("undo")
+    assert done.code == 3 and "in the middle of a merge" in done.err
+
+
+def test_a_sync_by_hand_waits_for_the_one_in_the_background_and_that_one_for_nobody(devices):
+    import subprocess
+    import sys
+    import threading
+
+    a, _, _ = devices
+    state = a.memory / ".git" / "git-mem"
+    hold = (
+        "import sys, time; from pathlib import Path; from gitmem.git import lock\n"
+        "with lock.held(Path(sys.argv[1]), 5.0, 'sync'):\n print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", hold, str(state / "sync.lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None and other.stdin is not None
+        assert other.stdout.readline() == b"held\n"
+        assert a.sync("--auto").code == 0
+        assert other.poll() is None
+        threading.Timer(0.5, other.stdin.close).start()
+        assert a.sync().code == 0
+
+
+def test_after_taking_a_rewritten_branch_the_index_is_made_anew_at_once(devices, monkeypatch):
+    from gitmem import detach
+
+    a, b, _ = devices
+    secret = a.add("The launch word is marmalade")
+    level(a, b)
+    assert a.mem("forget", secret, "--yes").code == 0
+    a.git("push", "-q", "--force", "origin", "main")
+    started = []
+    monkeypatch.setattr(detach, "start", lambda *args, variables: bool(started.append(args)) or True)
+    assert b.sync("--accept-rewrite").code == 0
+    assert ("--repo", str(b.memory), "index", "--quiet") in started
+
+
 @pytest.mark.parametrize("name", ["sync", "clone"])
 def test_help_has_examples(run, name):
     assert "Examples" in run(name, "-h").out
