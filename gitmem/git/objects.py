@@ -16,6 +16,8 @@ from gitmem.errors import GitFailed
 from gitmem.git.run import Git
 
 REGULAR = "100644"
+# `git diff-tree` reads the whole index, which names every file of the memory, and needs nothing of it.
+_WITHOUT_INDEX = {"GIT_INDEX_FILE": "/no-such-folder/index"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,9 @@ def changes(git: Git, old: str | None, new: str, *paths: str) -> list[Change]:
     """What differs from tree-ish `old` (None: the empty tree) to `new`; renames are a deletion and an addition."""
     if old is None:
         return [Change(entry.path, None, entry) for entry in entries(git, new, *paths)]
-    out = git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", old, new, "--", *paths).out
+    out = git.run(
+        "diff-tree", "-r", "-z", "--no-renames", "--raw", old, new, "--", *paths, env=_WITHOUT_INDEX
+    ).out
     return raw_changes(out)
 
 
