@@ -49,6 +49,7 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
     )
     merged = _merged(git)
     whole = {(change.path, change.new): change for change in changes}
+    differs_from_parent = {change.path: change.new for change in changes}
     for other in merged if changes else ():
         against = objects.raw_changes(
             git.run(
@@ -69,11 +70,22 @@ def check_staged(cwd: Path, variables: Mapping[str, str] | None = None) -> Repor
         return Report()
     identity = _identity(variables if variables is not None else config.from_process().vars)
 
-    def staged(path: str) -> bytes | None:
-        found = git.run("cat-file", "blob", f":{path}", check=False)
-        return found.out if found.code == 0 else None
+    reader = objects.open_light(git)
 
-    report = _judge(git, head, changes, staged, identity, merge=bool(merged), email=_author_email(git))
+    def staged(path: str) -> bytes | None:
+        # by its id, or from the parent where it does not differ: git would read the whole index to look a path up in it
+        try:
+            if path in differs_from_parent:
+                entry = differs_from_parent[path]
+                return None if entry is None else reader.blob(entry.oid)
+            return None if head is None else reader.blob(f"{head}:{path}")
+        except KeyError:
+            return None
+
+    try:
+        report = _judge(git, head, changes, staged, identity, merge=bool(merged), email=_author_email(git))
+    finally:
+        reader.close()
     return _with_brought(git, report, whole, changes, forgotten_at(git, head, *merged)) if merged else report
 
 

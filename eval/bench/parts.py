@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -273,62 +273,55 @@ def _committed(memory: Memory, random_: random.Random, env: dict[str, str]) -> f
 
 def check(bench: Bench) -> Iterator[Table]:
     """The check of a one-card commit, beyond git and an empty Python hook, from memory to memory."""
-    table = Table("check", "one card, beyond an empty Python hook", "")
-    for cards, projects in bench.shapes:
-        copy = bench.copy(cards, projects)
-        random_ = random.Random(cards + 1)
+    copies = {bench.titled(*shape): bench.copy(*shape) for shape in bench.shapes}
+    random_ = random.Random(1)
 
-        def committed(hook: str, copy: Memory = copy, random_: random.Random = random_) -> float:
-            place = copy.common_dir / "hooks" / "pre-commit"
-            place.parent.mkdir(exist_ok=True)
-            place.write_text(f'#!/bin/sh\nexec "{sys.executable}" {hook}\n')
-            place.chmod(0o755)
-            _up_to_date(copy)
-            return _committed(copy, random_, bench.env)
+    def committed(copy: Memory, hook: str) -> float:
+        place = copy.common_dir / "hooks" / "pre-commit"
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(f'#!/bin/sh\nexec "{sys.executable}" {hook}\n')
+        place.chmod(0o755)
+        _up_to_date(copy)
+        took = _committed(copy, random_, bench.env)
+        place.unlink()
+        return took
 
-        runs = {
-            HOOK_PASS: lambda committed=committed: committed("-c pass"),
-            "git commit, pre-commit": lambda committed=committed: committed("-m gitmem.hooks.run pre-commit"),
-        }
-        empty, ours = measure.in_turn(runs, bench.repeat)
-        table.rows.append(
-            Row(
-                bench.titled(cards, projects),
-                max(1e-4, ours.low - empty.low),
-                max(1e-4, ours.median - empty.median),
-                max(1e-4, ours.high - empty.median),
-            )
-        )
-        (copy.common_dir / "hooks" / "pre-commit").unlink()
-    table.floor = table.rows[0].name
+    runs: dict[str, Run] = {}
+    for name, copy in copies.items():
+        runs[f"{name}: {HOOK_PASS}"] = lambda copy=copy: committed(copy, "-c pass")
+        runs[name] = lambda copy=copy: committed(copy, "-m gitmem.hooks.run pre-commit")
+    found = measure.in_turn(runs, bench.repeat)
+    table = Table("check", "one card, beyond an empty Python hook", next(iter(copies)))
+    for empty, ours in zip(found[::2], found[1::2], strict=True):
+        less = (max(1e-4, one - empty.median) for one in (ours.low, ours.median, ours.high))
+        table.rows.append(Row(ours.name, *less))
     yield table
 
 
 def index(bench: Bench) -> Iterator[Table]:
     """Taking in a commit of 1, 10 and 100 cards, embedding apart, from memory to memory."""
-    tables = {
-        count: Table("index", f"after a commit of {count} cards, embedding apart", "")
-        for count in (1, 10, 100)
-    }
-    for cards, projects in bench.shapes:
-        copy = bench.copy(cards, projects)
-        random_ = random.Random(cards + 2)
-        for count, table in tables.items():
+    copies = {bench.titled(*shape): bench.copy(*shape) for shape in bench.shapes}
+    random_ = random.Random(2)
 
-            def prepared(copy: Memory = copy, random_: random.Random = random_, count: int = count) -> None:
-                fabricate.add(fabricate.opened(copy.root), count, "p000", random_)
+    def taken_in(copy: Memory) -> None:
+        now = fabricate.opened(copy.root)
+        # as a prompt does it; what is too much for that, as a builder does
+        if not build.ensure(now, load.current(now), vectors_too=False):
+            build.build(now, load.current(now), with_vectors=False, thorough=False)
 
-            def taken_in(copy: Memory = copy, count: int = count) -> None:
-                now = fabricate.opened(copy.root)
-                # as a prompt does it; what is too much for that, as a builder does
-                if not build.ensure(now, load.current(now), vectors_too=False):
-                    build.build(now, load.current(now), with_vectors=False, thorough=False)
+    for count in (1, 10, 100):
 
-            (row,) = measure.in_turn({"": measure.timed(taken_in, prepared)}, bench.repeat)
-            table.rows.append(replace(row, name=bench.titled(cards, projects)))
-    for table in tables.values():
-        table.floor = table.rows[0].name
-        yield table
+        def prepared(copy: Memory, count: int = count) -> None:
+            fabricate.add(fabricate.opened(copy.root), count, "p000", random_)
+
+        runs = {
+            name: measure.timed(
+                lambda copy=copy: taken_in(copy), lambda copy=copy, prepared=prepared: prepared(copy)
+            )
+            for name, copy in copies.items()
+        }
+        rows = measure.in_turn(runs, bench.repeat)
+        yield Table("index", f"after a commit of {count} cards, embedding apart", rows[0].name, rows)
 
 
 def nothing(bench: Bench) -> Iterator[Table]:

@@ -16,6 +16,9 @@ from gitmem.errors import GitFailed
 from gitmem.git.run import Git
 
 REGULAR = "100644"
+# `git diff-tree` reads the whole index, which names every file of the memory, and needs nothing of it; one that is damaged would
+# keep everybody from reading.
+_WITHOUT_INDEX = {"GIT_INDEX_FILE": "/no-such-folder/index"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,9 @@ def changes(git: Git, old: str | None, new: str, *paths: str) -> list[Change]:
     """What differs from tree-ish `old` (None: the empty tree) to `new`; renames are a deletion and an addition."""
     if old is None:
         return [Change(entry.path, None, entry) for entry in entries(git, new, *paths)]
-    # git opens the index even to compare two trees, and one that is damaged would keep everybody from reading
-    no_index = {"GIT_INDEX_FILE": str(git.cwd / ".git-mem-no-index")}
-    out = git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", old, new, "--", *paths, env=no_index).out
+    out = git.run(
+        "diff-tree", "-r", "-z", "--no-renames", "--raw", old, new, "--", *paths, env=_WITHOUT_INDEX
+    ).out
     return raw_changes(out)
 
 

@@ -37,6 +37,12 @@ MOVING = "moving"
 JUDGED = "judged"
 # Which copy of the memory made a commit: a trailer, because a rewritten history keeps it and a clone does not inherit its name.
 DEVICE, DEVICE_SETTING = "Mem-Device", "mem.device"
+# Names, in the private git directory, the parent and the commit whose files its index holds.
+HOLDS = "holds"
+_LEFT_OUT = ("cards/", "sources/")
+# An index of fewer bytes is read anew sooner than it is brought along; so it is with more files between two commits.
+LARGE = 2_000_000
+_FOLLOWED = 500
 _ZERO = "0" * 40
 _WHO_SIGNS = "git config --show-origin --get commit.gpgsign shows who asks for signatures"
 
@@ -190,7 +196,7 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
         },
     )
     try:
-        _read_parent(git, room / "index", memory.tip)
+        _read_parent(git, room, memory.tip)
         _stage(git, draft.files)
         for path, data in draft.files.items():
             if data is not None:
@@ -222,7 +228,10 @@ def _commit(memory: Memory, draft: Draft, env: Mapping[str, str]) -> str:
             raise GitFailed(f"{error.message}, nothing written", error.hints or [hint]) from error
         if done.code != 0:
             raise _refusal(done.err, done.code, signs)
-        return git.run("rev-parse", "--verify", "HEAD^{commit}").text()
+        commit = git.run("rev-parse", "--verify", "HEAD^{commit}").text()
+        if memory.tip is not None:
+            (room / HOLDS).write_text(f"{memory.tip} {commit}\n")
+        return commit
     finally:
         shutil.rmtree(tree, ignore_errors=True)
         shutil.rmtree(room / "logs", ignore_errors=True)
@@ -243,12 +252,20 @@ def _device(memory: Memory) -> str:
     return found
 
 
-def _read_parent(git: Git, index: Path, tip: str | None) -> None:
+def _read_parent(git: Git, room: Path, tip: str | None) -> None:
     """The index at the parent, and its files but for cards and sources.
 
     Hooks and the files they see come from the commit being made, never from the person's work tree. Cards and
     sources are marked as left out on purpose, so that a hook that compares files with the index sees no deletion.
+    An index that an earlier commit left is brought along: to read a large memory's trees takes longer than all else.
     """
+    index, note = room / "index", room / HOLDS
+    large = index.exists() and index.stat().st_size >= LARGE
+    held = note.read_text().split() if large and note.exists() else []
+    # whoever is killed from here on leaves an index that nobody trusts
+    note.unlink(missing_ok=True)
+    if tip is not None and len(held) == 2 and _brought_along(git, held[0], held[1], tip):
+        return
     if tip is None:
         index.unlink(missing_ok=True)
         git.run("read-tree", "--empty")
@@ -257,6 +274,40 @@ def _read_parent(git: Git, index: Path, tip: str | None) -> None:
     if git.run(*read, check=False).code != 0:
         index.unlink(missing_ok=True)
         git.run(*read)
+
+
+def _brought_along(git: Git, before: str, commit: str, tip: str) -> bool:
+    """Bring the index from `commit`, which was made on `before`, to `tip`; False when it has to be read anew."""
+    try:
+        staged = objects.changes(git, before, commit)
+        changes = objects.changes(git, commit, tip) if commit != tip else []
+        if len(staged) + len(changes) > _FOLLOWED:
+            return False
+        lines = [
+            f"{change.new.mode} {change.new.oid}\t{change.path}\0"
+            if change.new
+            else f"0 {_ZERO}\t{change.path}\0"
+            for change in changes
+        ]
+        if lines:
+            git.run("update-index", "-z", "--index-info", input=_bytes(lines))
+        now = {change.path: change.new for change in (*staged, *changes)}
+        left_out = [f"{path}\0" for path, entry in now.items() if entry and path.startswith(_LEFT_OUT)]
+        if left_out:
+            git.run("update-index", "--skip-worktree", "-z", "--stdin", input=_bytes(left_out))
+        top = git.run("ls-tree", "-z", "--name-only", tip).out.split(b"\0")
+        names = [
+            name.decode("utf-8", "surrogateescape") for name in top if name not in (b"", b"cards", b"sources")
+        ]
+        others = git.run("ls-tree", "-r", "-z", "--name-only", tip, "--", *names).out if names else b""
+        git.run("checkout-index", "-f", "-q", "-z", "--stdin", input=others)
+        return True
+    except GitFailed:
+        return False  # a commit that is gone, an index that cannot be read
+
+
+def _bytes(lines: Sequence[str]) -> bytes:
+    return "".join(lines).encode("utf-8", "surrogateescape")
 
 
 def _identity(memory: Memory) -> dict[str, str]:
@@ -299,7 +350,7 @@ def _stage(git: Git, files: Mapping[str, bytes | None]) -> None:
         oids = _store(git, [data for _, data in added])
         lines.extend(f"100644 {oid}\t{path}\0" for oid, (path, _) in zip(oids, added, strict=True))
     lines.extend(f"0 {_ZERO}\t{path}\0" for path, data in files.items() if data is None)
-    git.run("update-index", "-z", "--add", "--index-info", input="".join(lines).encode())
+    git.run("update-index", "-z", "--add", "--index-info", input=_bytes(lines))
 
 
 def _store(git: Git, blobs: Sequence[bytes]) -> list[str]:

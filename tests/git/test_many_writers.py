@@ -227,7 +227,7 @@ def test_an_index_of_ours_that_is_broken_is_made_anew(memory):
 def test_nothing_of_a_writer_stays_behind(memory):
     put(memory)
     left = sorted(path.name for path in (memory.state / "writer").iterdir())
-    assert left == ["HEAD", "commondir", "index", "info"]
+    assert left == ["HEAD", "commondir", "holds", "index", "info"]
     assert sorted(path.name for path in memory.state.iterdir() if path.is_file()) == ["write.lock"]
 
 

@@ -452,3 +452,54 @@ def test_the_pre_commit_framework_works_beside_us(memory, root, home):
     put(memory, "cards/global/after.md")
     assert (home / "seen").read_text() == "cards/global/after.md\n"
     assert status(root) == ""
+
+
+CARD = "cards/global/2026/01/02/2026-01-02-{}.md"
+# Seen from a hook: what is staged, what a comparison of files with the index finds, and the files that lie there.
+LOOK = """#!/bin/sh
+git diff --cached --name-status HEAD >"{out}.staged"
+git diff-files --name-status >"{out}.differs"
+git ls-files -v | grep '^S' | cut -c3- >"{out}.left"
+ls -A >"{out}.files"
+"""
+
+
+@pytest.mark.parametrize(
+    "between", ["nothing", "a commit", "a card taken out", "a refused write", "history gone back"]
+)
+@pytest.mark.parametrize("large", [0, 2_000_000])
+def test_a_later_write_commits_its_own_files_alone_whatever_came_between(
+    memory, root, tmp_path, monkeypatch, between, large
+):
+    monkeypatch.setattr("gitmem.git.write.LARGE", large)
+    out = tmp_path / "seen"
+    for name in ("a", "b"):
+        put(memory, CARD.format(name))
+    put(memory, "sources/global/codex/2026/01/one.md")
+    if between == "a commit":
+        for name in (CARD.format("plain"), "briefs/plain.md"):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text("plain\n")
+            git(root, "add", name)
+        git(root, "commit", "-q", "-m", "by hand")
+    elif between == "a card taken out":
+        git(root, "rm", "-q", CARD.format("b"))
+        git(root, "commit", "-q", "-m", "by hand")
+    elif between == "a refused write":
+        _hook(root, "pre-commit", "exit 1\n")
+        with pytest.raises(Refused):
+            put(memory, CARD.format("refused"))
+    elif between == "history gone back":
+        git(root, "reset", "-q", "--hard", "HEAD~2")
+    before = git(root, "ls-tree", "-r", "--name-only", "HEAD").split()
+    _hook(root, "pre-commit", LOOK.format(out=out).split("\n", 1)[1])
+    put(memory, CARD.format("new"))
+    now = git(root, "ls-tree", "-r", "--name-only", "HEAD").split()
+    assert sorted(now) == sorted([*before, CARD.format("new")])
+    assert out.with_suffix(".staged").read_text() == f"A\t{CARD.format('new')}\n"
+    assert out.with_suffix(".differs").read_text() == ""
+    left = out.with_suffix(".left").read_text().split("\n")[:-1]
+    assert sorted(left) == sorted(one for one in before if one.startswith(("cards/", "sources/")))
+    files = set(out.with_suffix(".files").read_text().split())
+    assert files - {".git"} == {one.split("/")[0] for one in now} - {"sources"}
+    assert status(root) == ""
