@@ -1,6 +1,7 @@
 """A person's own history: captured sessions as probes, and the memory as it was in the week before each.
 
-A probe sees the turn before it and the snapshot of the memory strictly older than its week (Monday, UTC), nothing later. What followed it, up to 6 turns, is
+A probe sees the turn before it and the snapshot of the memory strictly older than its week (Monday, UTC), nothing later. Where the memory is younger than
+every turn, as when it was just made of them, the cards said before that week stand for the snapshot. What followed it, up to 6 turns, is
 written to a file of its own, which only a judge reads; no system is given it.
 """
 
@@ -8,17 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from eval.data import Dataset, Probe, digest, half, language
+from eval.data import Card, Dataset, Probe, digest, half, language
 from eval.datasets.files import week_of
 from gitmem import config
-from gitmem.git import locate
+from gitmem.git import locate, objects
 from gitmem.git.locate import Memory
 from gitmem.learn import digest as digests
 from gitmem.learn.turns import Turn
+from gitmem.model import card as cards
 
 FOLLOWED = 6
 
@@ -36,10 +39,9 @@ def load(
         raise ValueError(f"`{memory}` is no memory")
     snapshots: dict[str, str] = {}
     probes: list[Probe] = []
+    turns = [(probe, at) for probe, at in probes_of(found) if not since or at[:10] >= str(since)]
     early = 0
-    for probe, at in probes_of(found):
-        if since and at[:10] < str(since):
-            continue
+    for probe, at in turns:
         monday = week_of(at)
         if monday not in snapshots:
             snapshots[monday] = commit_before(found, monday)
@@ -47,6 +49,8 @@ def load(
             early += 1
             continue
         probes.append(replace(probe, snapshot=snapshots[monday]))
+    if early and not probes:
+        return _by_days(name, found, turns, limit)
     probes = probes[-limit:] if limit else probes
     notes = (f"{early} turns are older than the memory and are left out",) if early else ()
     return Dataset(
@@ -57,6 +61,44 @@ def load(
         notes=notes,
         measures=frozenset({"stream"}),
     )
+
+
+def _by_days(name: str, memory: Memory, turns: Sequence[tuple[Probe, str]], limit: int | None) -> Dataset:
+    """Each turn is asked of the cards that hold since a day before its week."""
+    probes = [replace(probe, snapshot=week_of(at)[:10]) for probe, at in turns]
+    note = "the memory is younger than its conversations: each turn is asked of the cards that were said before its week"
+    return Dataset(
+        name,
+        tuple(cards_of(memory)),
+        tuple(probes[-limit:] if limit else probes),
+        notes=(note,),
+        measures=frozenset({"stream"}),
+    )
+
+
+def cards_of(memory: Memory) -> list[Card]:
+    """The memory's cards as those of a data set, but for rules, confirmations and what was taken back."""
+    found = objects.entries(memory.git, memory.tip, "cards") if memory.tip else []
+    with closing(objects.open_bulk(memory.git, str(memory.common_dir))) as blobs:
+        read = [card for entry in found if (card := cards.read(blobs.blob(entry.oid))[0]) is not None]
+    gone = {target for card in read for target in card.retracts}
+    kept = {card.id for card in read if card.type not in (None, "rule") and card.conclusion} - gone
+    return [
+        Card(
+            card.id,
+            card.conclusion or "",
+            card.scope,
+            card.type or "fact",
+            card.also,
+            card.body,
+            (card.valid_from or card.created)[:10],
+            tuple(one for one in card.supersedes if one in kept),
+            card.id,
+            (card.expires or "never")[:10],
+        )
+        for card in read
+        if card.id in kept
+    ]
 
 
 def probes_of(memory: Memory) -> list[tuple[Probe, str]]:

@@ -11,11 +11,12 @@ from eval import config, datasets
 from eval.data import digest
 from eval.run import run
 from eval.store import file_of, read
+from eval.world import opened
 from gitmem.learn import digest as digests
 from gitmem.learn.turns import Turn
 from tests.conftest import open_memory
 from tests.eval.conftest import Quiet
-from tests.recall.world import card_id, projects_file, put, spec
+from tests.recall.world import card_id, make, projects_file, put, spec
 from tests.recall.world import commit as commit_files
 
 NOW = datetime(2026, 6, 30, tzinfo=UTC)
@@ -119,6 +120,46 @@ def test_turns_before_the_memory_began_are_left_out_and_counted(lived):
     found = datasets.load({"kind": "history", "name": "mine", "memory": lived.root}, NOW)
     assert "hello there" not in [one.text for one in found.probes]
     assert found.notes == ("1 turns are older than the memory and are left out",)
+
+
+def test_a_memory_just_made_of_its_conversations_is_asked_by_the_days_things_were_said(
+    tmp_path, _memory_template
+):
+    made = make(
+        tmp_path / "young",
+        _memory_template,
+        [
+            spec("old", "Boats are painted in spring", scope="yard", valid_from="2026-05-02"),
+            spec(
+                "new",
+                "Boats are painted in autumn",
+                scope="yard",
+                valid_from="2026-05-13",
+                supersedes=["old"],
+            ),
+            spec("gone", "Oars are blue", scope="yard", valid_from="2026-05-02"),
+            spec("back", "It was wrong", scope="yard", retracts=["gone"]),
+        ],
+        {"yard": {}},
+    ).memory
+    for number, day in enumerate(("2026-05-12", "2026-05-19"), 1):
+        turns = (Turn(1, "user", f"{day}T09:00:00.000Z", "when are boats painted"),)
+        digests.write(
+            made.state,
+            digests.Digest("codex", f"s{number}", (f"s{number}",), 1, None, (), None, None, "yard", "ready", None, f"{day}T09:00:00.000Z", f"{day}T09:05:00.000Z", f"{day}T10:00:00Z", 0, 0, (), turns),
+        )  # fmt: skip
+    found = datasets.load({"kind": "history", "name": "mine", "memory": made.root}, NOW)
+    assert [one.snapshot for one in found.probes] == ["2026-05-11", "2026-05-18"]
+    assert {one.key: one.date for one in found.cards} == {
+        card_id("old"): "2026-05-02",
+        card_id("new"): "2026-05-13",
+    }
+    assert "younger than its conversations" in found.notes[0]
+    with opened(found, tmp_path / "worlds", NOW) as worlds:
+        for probe, key in zip(found.probes, ("old", "new"), strict=True):
+            world = worlds.of(probe.snapshot)
+            said = {world.key(item.id) for item in world.all_items() if world.is_live(item.id)}
+            assert said == {card_id(key)}
 
 
 def test_a_folder_that_is_no_memory_is_refused(tmp_path):
