@@ -232,7 +232,7 @@ def add(bench: Bench) -> Iterator[Table]:
     for cards, projects in bench.shapes:
         copy = bench.copy(cards, projects)
         place.install_into(copy)
-        random_ = random.Random(cards)
+        random_ = random.Random(f"add {cards}")
         env = {**bench.env, "GIT_MEM_REPO": str(copy.root)}
 
         def ours(copy: Memory = copy, random_: random.Random = random_, env: dict[str, str] = env) -> float:
@@ -274,7 +274,7 @@ def _committed(memory: Memory, random_: random.Random, env: dict[str, str]) -> f
 def check(bench: Bench) -> Iterator[Table]:
     """The check of a one-card commit, beyond git and an empty Python hook, from memory to memory."""
     copies = {bench.titled(*shape): bench.copy(*shape) for shape in bench.shapes}
-    random_ = random.Random(1)
+    random_ = random.Random("check")
 
     def committed(copy: Memory, hook: str) -> float:
         place = copy.common_dir / "hooks" / "pre-commit"
@@ -301,7 +301,7 @@ def check(bench: Bench) -> Iterator[Table]:
 def index(bench: Bench) -> Iterator[Table]:
     """Taking in a commit of 1, 10 and 100 cards, embedding apart, from memory to memory."""
     copies = {bench.titled(*shape): bench.copy(*shape) for shape in bench.shapes}
-    random_ = random.Random(2)
+    random_ = random.Random("index")
 
     def taken_in(copy: Memory) -> None:
         now = fabricate.opened(copy.root)
@@ -349,7 +349,7 @@ def sync(bench: Bench) -> Iterator[Table]:
         shutil.rmtree(remote, ignore_errors=True)
         subprocess.run(["git", "clone", "-q", "--bare", str(copy.root), str(remote)], check=True)
         copy.git.run("remote", "add", "origin", str(remote))
-        random_ = random.Random(cards + 3)
+        random_ = random.Random(f"sync {cards}")
         env = {**bench.env, "GIT_MEM_REPO": str(copy.root)}
         synced = measure.process([*bench.git_mem, "sync"], env, bench.room)
         synced()

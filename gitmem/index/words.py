@@ -113,6 +113,8 @@ class Words:
             allowed = None if scopes is None else self._documents_of(leaf, scopes)
             if allowed is not None and not allowed:
                 continue
+            if allowed is not None and len(allowed) == leaf.doc_count_all():
+                allowed = None
             for doc, (score, found) in self._score(leaf, chosen, result.idf, allowed).items():
                 scored.append((score, found, number, doc))
         # best first, and only as far as needed: which card a chunk is of costs more to ask than its score
@@ -150,6 +152,8 @@ class Words:
         from whoosh.reading import TermNotFound
 
         scores: dict[int, list[float]] = {}
+        # to ask how long a document is costs more than all else, and most stand under several terms
+        norms: dict[str, dict[int, float]] = {name: {} for name in FIELDS}
         for term in terms:
             frequency: dict[int, float] = {}
             for name in FIELDS:
@@ -159,8 +163,11 @@ class Words:
                     continue
                 b, weight, usual = B[name], WEIGHT[name], USUAL_LENGTH[name]
                 length = leaf.doc_field_length
+                known = norms[name]
                 for doc in _meeting(matcher, allowed):
-                    norm = 1 - b + b * length(doc, name, 0) / usual
+                    norm = known.get(doc)
+                    if norm is None:
+                        norm = known[doc] = 1 - b + b * length(doc, name, 0) / usual
                     frequency[doc] = frequency.get(doc, 0.0) + weight * matcher.weight() / norm
             gain = idf[term]
             for doc, tf in frequency.items():
