@@ -66,13 +66,15 @@ class Between(NamedTuple):
     """What a prompt's vector is compared with cards of another language by.
 
     A card's vector d, of unit length, lies from it at the cosine `(aim · d - shift) / |what is left of d|`; `middle` and `line` say
-    what that is. `line` has the length 1.
+    what that is. `line` has the length 1. `along` is `middle · line`, `square` is `middle · middle`.
     """
 
     aim: array.array
     shift: float
     middle: array.array
     line: array.array
+    along: float
+    square: float
 
     def rows(self) -> tuple[array.array, array.array, array.array]:
         """What `cosine` wants the dot products with."""
@@ -80,8 +82,8 @@ class Between(NamedTuple):
 
     def cosine(self, aim: float, middle: float, line: float) -> float:
         """The cosine across languages, from the dot products of a card's vector with `aim`, `middle` and `line`."""
-        along = line - dot(self.middle, self.line)
-        left = 1.0 - 2.0 * middle + dot(self.middle, self.middle) - along * along
+        along = line - self.along
+        left = 1.0 - 2.0 * middle + self.square - along * along
         return (aim - self.shift) / math.sqrt(left) if left > 1e-6 else 0.0
 
 
@@ -117,8 +119,9 @@ def between(query: Sequence[float], means: array.array) -> Between:
     length = math.sqrt(dot(aim, aim)) or 1.0
     aim = _without([x / length for x in aim], cards[1])
     return Between(
-        array.array("f", aim), dot(aim, cards[0]), array.array("f", cards[0]), array.array("f", cards[1])
-    )
+        array.array("f", aim), dot(aim, cards[0]), array.array("f", cards[0]), array.array("f", cards[1]),
+        dot(*cards), dot(cards[0], cards[0]),
+    )  # fmt: skip
 
 
 def dot(a: Sequence[float], b: Sequence[float]) -> float:
