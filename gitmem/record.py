@@ -1,6 +1,6 @@
 """Records: values as `dataclasses` makes them, for the modules that a hook loads on every prompt.
 
-To import `dataclasses` and to let it write a dozen classes takes longer than Python itself needs to start. So
+To import `dataclasses` and to let it write two dozen classes takes longer than Python itself needs to start. So
 these few are made without writing code: slots, equality by fields, a readable form, no setting where frozen. `dataclasses.replace`,
 `fields` and `asdict` work on them as on any other. Everywhere else `dataclasses` itself is used.
 """
