@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import array
 import math
+import re
 from collections.abc import Sequence
 from itertools import chain
 from operator import mul
@@ -60,6 +61,7 @@ PAIRS = (
 ENGLISH, CHINESE = (tuple(pair[i] for pair in PAIRS) for i in (0, 1))
 # Rows of the file: cards and prompts are embedded differently by some models, each in two languages, English first.
 ROWS = 4
+_HAN = re.compile("[\u3400-\u9fff]+")
 
 
 class Between(NamedTuple):
@@ -89,10 +91,13 @@ class Between(NamedTuple):
 
 def chinese_share(text: str) -> float:
     """How much of a text is Chinese, 0 to 1: its Han characters against them and its other words."""
-    han = sum("\u3400" <= char <= "\u9fff" for char in text)
+    if text.isascii():
+        return 0.0
+    rest = _HAN.sub(" ", text)
+    han = sum(map(len, _HAN.findall(text)))
+    others = len(rest.split())
     if not han:
         return 0.0
-    others = len("".join(" " if "\u3400" <= char <= "\u9fff" else char for char in text).split())
     return han / (han + others)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from gitmem.index import anchors, background, embed, languages, place, scan, vectors, words
-from gitmem.index.analyse import tokens
+from gitmem.index.analyse import scripts, tokens
 from gitmem.index.catalogue import Catalogue, Item
 from gitmem.index.query import query_terms
 from gitmem.model import live
@@ -32,6 +32,7 @@ class Candidate:
     `near` and `across`: how far above the prompt's baseline it lies, in units, as a text of the prompt's language and as one of another; between them they
     share it by how much of a language both have in common. None without vectors. `coverage`: share of the prompt's weight found in the card's best
     chunk; `support`: the same for L0 and other wordings of any card of its chain; both 0 to 1. `prompt_weight`: how much the prompt says at all, the sum of its terms' idf, in nats.
+    `crossing`: prompt and card share neither a script nor a word, so that nearness alone can speak for it.
     """
 
     item: Item
@@ -42,7 +43,7 @@ class Candidate:
     coverage: float = 0.0
     support: float = 0.0
     prompt_weight: float = 0.0
-    shares_script: bool = True
+    crossing: bool = False
     fused: float = 0.0
     via: list[str] = field(default_factory=list)
 
@@ -50,11 +51,6 @@ class Candidate:
     def nearness(self) -> float | None:
         """`near` and `across` together; None without vectors."""
         return None if self.near is None else self.near + self.across
-
-    @property
-    def crossing(self) -> bool:
-        """Prompt and card share neither a script nor a word: nearness alone can speak for it."""
-        return not self.shares_script and self.coverage == 0
 
     def relevance(self, here: bool, cards: int) -> float:
         """See `gitmem.recall.relevance`; `here`: it is of the turn's project. `cards`: how many there were to choose from."""
@@ -174,8 +170,9 @@ def retrieve(
         elif int(catalogue.meta("slots") or "0"):
             result.degraded.append("words only: what vectors are measured against is not built yet")
     _follow_chains(catalogue, registry, now, scope, rows, result)
+    own = scripts(text) - {"digit"}
     for candidate in result.candidates:
-        _compare(candidate, catalogue, weight, text)
+        _compare(candidate, catalogue, weight, own)
         candidate.fused = rrf(candidate.words_rank, candidate.vectors_rank)
     result.candidates.sort(key=lambda one: (-one.fused, one.item.id))
     return result
@@ -339,16 +336,18 @@ def _best(a: int | None, b: int | None) -> int | None:
     return min((rank for rank in (a, b) if rank is not None), default=None)
 
 
-def _compare(candidate: Candidate, catalogue: Catalogue, weight: dict[str, float], text: str) -> None:
-    """Coverage and support from the card's own words, chain included."""
-    from gitmem.index.analyse import scripts
-
+def _compare(
+    candidate: Candidate, catalogue: Catalogue, weight: dict[str, float], own: frozenset[str]
+) -> None:
+    """Coverage and support from the card's own words, chain included. `own`: the scripts of the prompt, digits apart."""
     item = candidate.item
     candidate.prompt_weight = sum(weight.values())
     chain = [found for one in live.chain(catalogue, item.id) if (found := catalogue.by_id(one)) is not None]
     heads = [" \n".join((one.l0, *one.also)) for one in chain or [item]]
-    candidate.support = max((share(weight, set(tokens(head))) for head in heads), default=0.0)
-    whole = share(weight, set(tokens(heads[-1] + "\n" + item.l1)))
+    found = [set(tokens(head)) for head in heads]
+    candidate.support = max((share(weight, one) for one in found), default=0.0)
+    whole = share(weight, found[-1].union(tokens(item.l1)))
     candidate.coverage = max(candidate.coverage, whole, candidate.support)
-    own, other = scripts(text) - {"digit"}, scripts(heads[-1]) - {"digit"}
-    candidate.shares_script = bool(own & other) or not own or not other
+    if candidate.coverage == 0:
+        other = scripts(heads[-1]) - {"digit"}
+        candidate.crossing = bool(own and other) and not own & other
