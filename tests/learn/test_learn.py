@@ -272,7 +272,7 @@ def test_an_order_goes_only_to_who_may_read_its_scope(memory, captured, shop, ho
     Claude().talk("One", TEAL, "Three").put(home)
     captured()
     made = context.build(config.from_process(), now=NOW)
-    narrow = context.replace(made, caller=context.replace(made.caller, agent="codex", read=("global",)))
+    narrow = replace(made, caller=replace(made.caller, agent="codex", read=("global",)))
     assert learning.hand_out(narrow) == []
     order = learning.hand_out(made)[0]
     assert learning.take_in(narrow, [(order.id, json.dumps({"facts": [], "forget": []}))]).unknown == 1
