@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from gitmem import config, context
 from gitmem.git.run import Git
