@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +20,7 @@ from gitmem.authoring.commit import Change, ChecksFailed, commit
 from gitmem.checks import registry_files
 from gitmem.context import Context
 from gitmem.erasure import erase, rewrite, roots
-from gitmem.errors import FormatError, Refused
+from gitmem.errors import Busy, FormatError, Refused
 from gitmem.git import lock, objects
 from gitmem.git.deliver import note_debts, settle_debts
 from gitmem.git.locate import MARK, refreshed
@@ -65,33 +66,51 @@ def accept(context: Context, remote: str = "origin") -> Report:
     """
     erase.people_only(context)
     erase.resume(context)
-    memory = refreshed(context.memory)
-    roots.refuse_when_unfit(memory)
-    git = memory.git
-    if not is_open(context):
-        git.run("fetch", "-q", "--no-tags", "--no-write-fetch-head", remote, f"+{memory.ref}:{THEIRS}")
-        theirs = git.run("rev-parse", "--verify", f"{THEIRS}^{{commit}}").text()
-        try:
-            _refuse(context.with_memory(memory), remote, theirs)
-        except BaseException:
-            git.run("update-ref", "-d", THEIRS)
-            raise
-        (memory.state / BEGUN).touch(mode=0o600)
-        git.run("update-ref", OURS, memory.tip or "")
-    return _go_on(context.with_memory(memory))
+    with _alone(context, erase.WAIT_S):
+        memory = refreshed(context.memory)
+        roots.refuse_when_unfit(memory)
+        git = memory.git
+        if not is_open(context):
+            git.run("fetch", "-q", "--no-tags", "--no-write-fetch-head", remote, f"+{memory.ref}:{THEIRS}")
+            theirs = git.run("rev-parse", "--verify", f"{THEIRS}^{{commit}}").text()
+            try:
+                _refuse(context.with_memory(memory), remote, theirs)
+            except BaseException:
+                git.run("update-ref", "-d", THEIRS)
+                raise
+            (memory.state / BEGUN).touch(mode=0o600)
+            git.run("update-ref", OURS, memory.tip or "")
+        return _go_on(context.with_memory(memory))
+
+
+def _alone(context: Context, wait_s: float) -> AbstractContextManager[int]:
+    """Whoever goes on with it, and whoever begins it: one at a time."""
+    return lock.held(context.memory.state / "accept.lock", wait_s, "taking a rewritten branch")
 
 
 def is_open(context: Context) -> bool:
-    """Whether a run was killed before its end."""
+    """Whether a run was begun and has not come to its end."""
     return all(_resolved(context, name) for name in (OURS, THEIRS))
 
 
+def was_killed(context: Context) -> bool:
+    """Whether a run was begun and nobody is at it."""
+    return is_open(context) and not lock.taken(context.memory.state / "accept.lock")
+
+
 def resume(context: Context) -> Report | None:
-    """Finish a run that was killed; None when there is none."""
-    if is_open(context):
-        return _go_on(context)
-    (context.memory.state / BEGUN).unlink(missing_ok=True)
-    return None
+    """Finish a run that was killed; None when there is none, or when somebody is at it."""
+    state = context.memory.state
+    if not (state / BEGUN).exists() and not is_open(context):
+        return None
+    try:
+        with _alone(context, 0.0):
+            if is_open(context):
+                return _go_on(context.with_memory(refreshed(context.memory)))
+            (state / BEGUN).unlink(missing_ok=True)
+            return None
+    except Busy:
+        return None
 
 
 def _go_on(context: Context) -> Report:

@@ -30,7 +30,7 @@ from gitmem.model.registry import Tombstones
 from gitmem.registry import load
 
 FILE = "registry/forgotten.yaml"
-_WAIT_S = 30.0
+WAIT_S = 30.0
 Step = Callable[[str], None]
 
 
@@ -110,7 +110,7 @@ def _alone(memory: Memory) -> Iterator[None]:
             ("capture", "capture"),
             ("sync", "sync"),
         ):
-            stack.enter_context(lock.held(memory.state / f"{name}.lock", _WAIT_S, what))
+            stack.enter_context(lock.held(memory.state / f"{name}.lock", WAIT_S, what))
         yield
 
 
@@ -145,7 +145,7 @@ def _erased(memory: Memory, order: Order, step: Step | None) -> Outcome:
     say = step or (lambda _: None)
     commits, refs = 0, dict[str, tuple[str, str]]()
     state = memory.state
-    with lock.held(state / "write.lock", _WAIT_S, "the memory") as held:
+    with lock.held(state / "write.lock", WAIT_S, "the memory") as held:
         roots.refuse_when_unfit(memory)
         settle_debts(memory, work_trees(memory))
         roots.forget_sightings(memory)

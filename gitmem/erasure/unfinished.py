@@ -56,7 +56,7 @@ def unfinished(context: Context) -> list[Unfinished]:
                     owed=False,
                 )
             )
-    if accept.is_open(context):
+    if accept.was_killed(context):
         found.append(
             Unfinished(
                 "accept-open",

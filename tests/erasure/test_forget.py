@@ -411,12 +411,12 @@ def test_busy_is_said_while_another_forgets(memory, add, run):
     from gitmem.git import lock
 
     card = add(SECRET)
-    erase._WAIT_S, kept = 0.1, erase._WAIT_S
+    erase.WAIT_S, kept = 0.1, erase.WAIT_S
     try:
         with lock.held(memory.state / "forget.lock", 0.0, "x"):
             done = run("forget", card, "--yes")
     finally:
-        erase._WAIT_S = kept
+        erase.WAIT_S = kept
     assert done.code == Busy.exit_code
 
 

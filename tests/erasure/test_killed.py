@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.git import lock
 from tests.conftest import open_memory
 from tests.erasure.conftest import HEAD, SECRET
 from tests.erasure.scan import clean, git, holding
@@ -213,6 +214,26 @@ def test_cards_that_a_killed_accepting_hides_are_told_of_and_come_back(
     assert run(*there, "show", own).code == 0
     assert "interrupted" not in run(*there, "doctor").out + run(*there, "status").out
     assert holding(other, HEAD) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
+def test_whoever_comes_by_while_somebody_accepts_neither_tells_of_it_nor_goes_on_with_it(
+    root, server, other, add, forget, run
+):
+    card = add(SECRET)
+    git(root, "push", "-q", "origin", "main")
+    git(other, "pull", "-q")
+    own = add("The staging server listens on port 8443", repo=other)
+    forget(card)
+    git(root, "push", "--force", "-q", "origin", "main")
+    there = ("--repo", str(other))
+    _killed("accept._write_again", *there, "sync", "--accept-rewrite")
+    with lock.held(other / ".git" / "git-mem" / "accept.lock", 0.0, "somebody"):
+        assert "interrupted" not in run(*there, "doctor").out + run(*there, "status").out
+        assert run(*there, "index").code == 0
+        assert own not in run(*there, "list").out
+    assert run(*there, "forget", "--continue").code == 0
+    assert run(*there, "show", own).code == 0
 
 
 def test_a_mark_that_cannot_be_read_goes_with_continue(memory, run):
