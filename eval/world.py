@@ -216,6 +216,8 @@ class Worlds:
 
 def environment(room: Path) -> config.Env:
     """Nobody's: no identity, host or configuration of the person who runs it."""
+    # git runs elsewhere: to it a path from here would lead nowhere
+    room = room.resolve()
     room.mkdir(parents=True, exist_ok=True)
     settings = room / "gitconfig"
     if not settings.is_file():

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from eval import __main__ as command
 from eval import config, report, store, tables
 from eval.run import run
+from eval.world import environment
+from gitmem.authoring import init
 from tests.eval.conftest import SYSTEMS, Quiet, make_config
 
 VOID = {"meta", "br", "hr", "img", "line", "circle", "rect", "path"}
@@ -192,3 +195,14 @@ def test_the_command_runs_reports_and_refuses_what_it_cannot_read(tmp_path, caps
     (tmp_path / "none.yaml").write_text("systems: [nobody]\ndatasets: [{cards: cards.jsonl}]\n")
     assert command.main(["run", str(tmp_path / "none.yaml"), "--out", str(tmp_path / "o")]) == 1
     assert "no system `nobody`; systems are full" in capsys.readouterr().err
+
+
+def test_a_run_into_a_relative_folder_needs_no_name_of_the_person(tmp_path, monkeypatch):
+    """As on a fresh machine, whose git does not know who sits before it."""
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    world = environment(Path("worlds/one"))
+    init.init(world, Path("worlds/one/memory").resolve(), "main")
+    assert Path(world.vars["GIT_CONFIG_GLOBAL"]).is_absolute()
