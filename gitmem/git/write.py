@@ -414,9 +414,11 @@ def _mtime(path: Path) -> float:
 
 def _whose(path: Path) -> str:
     """Whom a file belongs to, when that is not us."""
+    if not hasattr(os, "getuid"):
+        return ""  # Windows: a file has no such owner
     try:
         owner = path.owner() if path.stat().st_uid != os.getuid() else ""
-    except (OSError, KeyError, NotImplementedError, AttributeError):
+    except (OSError, KeyError):
         return ""
     return f" and belongs to `{owner}`" if owner else ""
 

@@ -223,13 +223,11 @@ def _words(memory: Memory, catalogue: Catalogue, progress: Progress | None, wait
             raise
         catalogue.set_meta("words", "written")
         writer.commit(waited_for)
-        db = catalogue.db
-        db.execute("BEGIN IMMEDIATE")
-        db.executemany("UPDATE cards SET worded = 1 WHERE row = ?", [(row,) for row in todo])
-        db.executemany("DELETE FROM dropped WHERE row = ?", [(row,) for row in dropped])
-        if not again:
-            catalogue.set_meta("words", "noted")
-        db.execute("COMMIT")
+        with catalogue.writing() as db:
+            db.executemany("UPDATE cards SET worded = 1 WHERE row = ?", [(row,) for row in todo])
+            db.executemany("DELETE FROM dropped WHERE row = ?", [(row,) for row in dropped])
+            if not again:
+                catalogue.set_meta("words", "noted")
     if again:
         catalogue.set_meta("words", "noted")
     if progress and total >= 100:
@@ -304,10 +302,8 @@ def _store(
     values = model.passages([item.embedded for item in items])
     file: Path = place.vectors(memory.state, name)
     vectors.append(file, start, model.dim, values)
-    db = catalogue.db
-    db.execute("BEGIN IMMEDIATE")
-    db.executemany(
-        "UPDATE cards SET slot = ? WHERE row = ?", [(start + i, item.row) for i, item in enumerate(items)]
-    )
-    catalogue.set_meta("slots", str(start + len(items)))
-    db.execute("COMMIT")
+    with catalogue.writing() as db:
+        db.executemany(
+            "UPDATE cards SET slot = ? WHERE row = ?", [(start + i, item.row) for i, item in enumerate(items)]
+        )
+        catalogue.set_meta("slots", str(start + len(items)))

@@ -50,7 +50,6 @@ def _read_in_parts(
     memory: Memory, catalogue: Catalogue, changes: list[Change], done: int, progress: Progress | None
 ) -> None:
     """Note every file of a tree, a transaction a part; nobody takes the catalogue for the tree's before all are."""
-    db = catalogue.db
     reader = objects.open_bulk(memory.git, str(memory.common_dir))
     # of a tree that is read from nothing, no source changes the verdict on a card that was noted before
     cards = [change for change in changes if change.path.startswith("cards/")]
@@ -60,16 +59,11 @@ def _read_in_parts(
     try:
         for start in range(done, len(cards), READ_BATCH):
             blobs = objects.Blobs(reader)
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                told = progress and _shifted(progress, start, len(cards))
-                part = cards[start : start + READ_BATCH]
+            told = progress and _shifted(progress, start, len(cards))
+            part = cards[start : start + READ_BATCH]
+            with catalogue.writing():
                 _note(catalogue, part, blobs, _source_reader(memory, entries, blobs), told)
                 catalogue.set_meta("reading", f"{memory.tree} {start + len(part)}")
-                db.execute("COMMIT")
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
     finally:
         reader.close()
 
@@ -102,7 +96,6 @@ def refresh(
     Args:
         read_before: the tree's files are noted already.
     """
-    db = catalogue.db
     reader = (
         objects.open_light(memory.git)
         if len(changes) < 100
@@ -110,8 +103,7 @@ def refresh(
     )
     blobs = objects.Blobs(reader)
     try:
-        db.execute("BEGIN IMMEDIATE")
-        try:
+        with catalogue.writing() as db:
             if catalogue.tree is None and not read_before and catalogue.meta("reading"):
                 _clear(catalogue)
             touched: set[str] = set()
@@ -125,10 +117,6 @@ def refresh(
             catalogue.set_meta("commit", memory.tip or "")
             catalogue.set_meta("registry", memory.registry_tree or "")
             db.execute("DELETE FROM meta WHERE key = 'reading'")
-            db.execute("COMMIT")
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
     finally:
         reader.close()
 
