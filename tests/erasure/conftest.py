@@ -64,6 +64,18 @@ def other(home, server) -> Path:
 
 
 @pytest.fixture
+def stale(root, server, other, add, forget) -> str:
+    """The card that `other` alone has, which still holds what `root` forgot and pushed by force."""
+    card = add(SECRET)
+    git(root, "push", "-q", "origin", "main")
+    git(other, "pull", "-q")
+    own = add("The staging server listens on port 8443", repo=other)
+    forget(card)
+    git(root, "push", "--force", "-q", "origin", "main")
+    return own
+
+
+@pytest.fixture
 def opened() -> Callable[[Path], context.Context]:
     """A person's context on the memory at a folder."""
     return lambda place: context.build(config.from_process(), str(open_memory(place).root))

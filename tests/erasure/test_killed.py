@@ -44,7 +44,6 @@ def _look(root: Path, card: str, run) -> str:  # type: ignore[no-untyped-def]
     return "all"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 def test_killed_at_random_moments_all_or_nothing_of_it_has_happened(root, add, run):
     chance = random.Random(5)
     kept = add("Use pnpm here, never npm")
@@ -98,7 +97,6 @@ STEPS = (
 )  # fmt: skip
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_before_each_step_the_next_command_finishes(root, add, run, step):
     (root / "first.txt").write_text("first\n")
@@ -125,7 +123,6 @@ accept.accept(context.build(config.from_process(), sys.argv[1]))
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 def test_a_clone_killed_while_it_accepts_keeps_its_cards(home, root, server, other, add, forget, run):
     chance = random.Random(7)
     took_s = 1.0
@@ -162,7 +159,6 @@ def _killed(step: str, *argv: str) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 def test_what_had_not_begun_is_told_alike_by_all_and_its_mark_is_cleared(memory, add, run):
     card = add(SECRET)
     for way in (("forget", "--continue"), ("add", "The parser is written by hand")):
@@ -181,7 +177,6 @@ def test_what_had_not_begun_is_told_alike_by_all_and_its_mark_is_cleared(memory,
     assert run("show", card).code == 0
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 def test_what_is_owed_is_told_alike_by_all_and_continue_finishes_it(root, memory, add, run):
     card = add(SECRET)
     _killed("rewrite._filter", "forget", card, "--yes")
@@ -192,48 +187,30 @@ def test_what_is_owed_is_told_alike_by_all_and_continue_finishes_it(root, memory
     assert holding(root, HEAD) == []
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 @pytest.mark.parametrize("way", [("sync", "--accept-rewrite"), ("forget", "--continue"), ("add", "Another")])
-def test_cards_that_a_killed_accepting_hides_are_told_of_and_come_back(
-    root, server, other, add, forget, run, way
-):
-    card = add(SECRET)
-    git(root, "push", "-q", "origin", "main")
-    git(other, "pull", "-q")
-    own = add("The staging server listens on port 8443", repo=other)
-    forget(card)
-    git(root, "push", "--force", "-q", "origin", "main")
+def test_cards_that_a_killed_accepting_hides_are_told_of_and_come_back(other, stale, run, way):
     there = ("--repo", str(other))
     _killed("accept._write_again", *there, "sync", "--accept-rewrite")
-    assert own not in run(*there, "list").out
+    assert stale not in run(*there, "list").out
     for said in (run(*there, "status").out, run(*there, "doctor").out, run(*there, "list").err):
         assert "taking a rewritten branch was interrupted" in said and "sync --accept-rewrite" in said
     left = json.loads(run(*there, "status", "--json").out)["unfinished"]
     assert [one["code"] for one in left] == ["accept-open"]
     assert run(*there, *way).code == 0
-    assert run(*there, "show", own).code == 0
+    assert run(*there, "show", stale).code == 0
     assert "interrupted" not in run(*there, "doctor").out + run(*there, "status").out
     assert holding(other, HEAD) == []
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
-def test_whoever_comes_by_while_somebody_accepts_neither_tells_of_it_nor_goes_on_with_it(
-    root, server, other, add, forget, run
-):
-    card = add(SECRET)
-    git(root, "push", "-q", "origin", "main")
-    git(other, "pull", "-q")
-    own = add("The staging server listens on port 8443", repo=other)
-    forget(card)
-    git(root, "push", "--force", "-q", "origin", "main")
+def test_whoever_comes_by_while_somebody_accepts_neither_tells_of_it_nor_goes_on_with_it(other, stale, run):
     there = ("--repo", str(other))
     _killed("accept._write_again", *there, "sync", "--accept-rewrite")
     with lock.held(other / ".git" / "git-mem" / "accept.lock", 0.0, "somebody"):
         assert "interrupted" not in run(*there, "doctor").out + run(*there, "status").out
         assert run(*there, "index").code == 0
-        assert own not in run(*there, "list").out
+        assert stale not in run(*there, "list").out
     assert run(*there, "forget", "--continue").code == 0
-    assert run(*there, "show", own).code == 0
+    assert run(*there, "show", stale).code == 0
 
 
 def test_a_mark_that_cannot_be_read_goes_with_continue(memory, run):

@@ -297,14 +297,19 @@ def _everything_is_mine(hand: Hand) -> None:
     hand.stage("registry/agents.yaml", AGENTS.replace("write: [atlas]", "write: [all]"))
 
 
-def _orphan_with_rights(hand: Hand) -> None:
-    hand.git("checkout", "-q", "--orphan", "anew")
+def _merge_anew(hand: Hand) -> None:
+    """A commit with all rights on the branch `anew`, and a merge of it that takes its side."""
     _everything_is_mine(hand)
     hand.commit("--no-verify", "-m", "Mem-Agent: narrow")
     hand.git("checkout", "-q", "main")
     hand.git(
         "merge", "-q", "--no-verify", "--allow-unrelated-histories", "-X", "theirs", "-m", "both", "anew"
     )
+
+
+def _orphan_with_rights(hand: Hand) -> None:
+    hand.git("checkout", "-q", "--orphan", "anew")
+    _merge_anew(hand)
 
 
 def _orphan_that_becomes_one(hand: Hand) -> None:
@@ -312,12 +317,7 @@ def _orphan_that_becomes_one(hand: Hand) -> None:
     hand.git("rm", "-rqf", "--cached", ".")
     hand.commit("--no-verify", "--allow-empty")
     hand.git("add", "-A")
-    _everything_is_mine(hand)
-    hand.commit("--no-verify", "-m", "Mem-Agent: narrow")
-    hand.git("checkout", "-q", "main")
-    hand.git(
-        "merge", "-q", "--no-verify", "--allow-unrelated-histories", "-X", "theirs", "-m", "both", "anew"
-    )
+    _merge_anew(hand)
 
 
 def _merge_from_outside(hand: Hand) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import signal
@@ -11,8 +10,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-
-import pytest
 
 from tests.learn.told import Claude, Codex, Hermes, Pi
 
@@ -72,7 +69,6 @@ def _wipe(memory) -> None:
         shutil.rmtree(memory.state / part, ignore_errors=True)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 def test_killed_before_and_after_every_step_nothing_is_lost_or_doubled(memory, home):
     _hosts(home)
 
@@ -93,7 +89,6 @@ def test_killed_before_and_after_every_step_nothing_is_lost_or_doubled(memory, h
         assert (again.returncode, _state(memory)) == (0, expected), f"step {stop} of {steps}, {when}"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL to send to a process")
 def test_killed_at_random_moments_nothing_is_lost_or_doubled(memory, home):
     _hosts(home)
     command = [sys.executable, "-m", "gitmem", "capture", "--home", str(home), "--since", "2026-11-01"]

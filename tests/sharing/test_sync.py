@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -172,11 +173,17 @@ def test_another_memory_is_refused(devices, tmp_path, run):
     assert done.code == 1 and "another memory" in done.err
 
 
-def test_a_remote_that_is_no_memory_is_refused(devices, tmp_path):
-    a, _, _ = devices
-    plain = tmp_path / "plain"
+def no_memory(place: Path) -> Path:
+    """A repository of something else, with a commit on `main`."""
+    plain = place / "plain"
     subprocess.run(["git", "init", "-q", "-b", "main", str(plain)], check=True)
     subprocess.run(["git", "-C", str(plain), "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    return plain
+
+
+def test_a_remote_that_is_no_memory_is_refused(devices, tmp_path):
+    a, _, _ = devices
+    plain = no_memory(tmp_path)
     a.git("remote", "set-url", "origin", str(plain))
     done = a.sync()
     assert done.code == 1 and "is no memory" in done.err
@@ -307,9 +314,7 @@ def test_status_and_doctor_say_how_the_last_sync_ended_and_what_helps(devices, t
     a.add("Use pnpm here")
     assert "1 commit to give" in a.mem("status").out
     assert faults("status", json.loads(a.mem("status", "--json").out)) == []
-    plain = tmp_path / "plain"
-    subprocess.run(["git", "init", "-q", "-b", "main", str(plain)], check=True)
-    subprocess.run(["git", "-C", str(plain), "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    plain = no_memory(tmp_path)
     url = a.git("remote", "get-url", "origin")
     a.git("remote", "set-url", "origin", str(plain))
     a.sync()
@@ -355,9 +360,7 @@ def test_in_the_middle_of_a_merge_it_waits(devices):
 
 def test_cloning_what_is_no_memory_leaves_nothing_behind(devices, tmp_path):
     a, _, _ = devices
-    plain = tmp_path / "plain"
-    subprocess.run(["git", "init", "-q", "-b", "main", str(plain)], check=True)
-    subprocess.run(["git", "-C", str(plain), "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    plain = no_memory(tmp_path)
     done = a.mem("clone", str(plain), str(tmp_path / "copy"))
     assert done.code == 1 and "is no memory" in done.err
     assert not (tmp_path / "copy").exists()
