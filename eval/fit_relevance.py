@@ -1,10 +1,10 @@
-"""Fit the coefficients of `gitmem/recall/relevance.py`, and show what each threshold of a profile says and disturbs.
+"""Fit the coefficients of `gitmem/recall/relevance.py`, and choose the bars of the profiles.
 
     python -m eval.fit_relevance [--work DIR]
 
-Candidates are retrieved for every turn of the demo's cases, the data sets of eval/configs/bilingual.yaml and own.yaml, and those of data.yaml
-whose variables are set. A logistic regression is fitted on the `dev` halves, and its coefficients are printed; then for both halves, profiles and
-several settings the share of needed cards said and the share of turns that need nothing in which something would be said were the turn looked at.
+Candidates are retrieved for every turn of the demo's cases, the data sets of eval/configs/bilingual.yaml and own.yaml, and those of data.yaml whose variables are set. A
+logistic regression is fitted on the `dev` halves, and the bars are chosen there (`_chosen`). Both are printed, and for both halves what the chosen bars and some others say
+of what is needed, and which turns that need nothing they disturb, were every turn looked at.
 """
 
 from __future__ import annotations

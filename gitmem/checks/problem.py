@@ -9,7 +9,6 @@ SCHEMA, EVIDENCE, SUPERSEDES, APPEND_ONLY, SCOPE, SAFETY = (
     "schema", "evidence", "supersedes", "append-only", "scope", "safety",
 )  # fmt: skip
 NAMES = (SCHEMA, EVIDENCE, SUPERSEDES, APPEND_ONLY, SCOPE, SAFETY)
-VERSIONS = {SCHEMA: 1, EVIDENCE: 1, SUPERSEDES: 1, APPEND_ONLY: 1, SCOPE: 1, SAFETY: 1}
 
 
 @dataclass(frozen=True, slots=True)

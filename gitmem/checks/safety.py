@@ -19,9 +19,6 @@ from typing import NamedTuple
 
 from gitmem.checks import patterns as p
 
-# Raised with every change that can refuse what was accepted before; old cards are then reported, never dropped.
-SAFETY_VERSION: int = 1
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -17,7 +17,6 @@ from gitmem.model.card import Card, id_of_path
 from gitmem.model.registry import Registry
 from gitmem.record import changed
 
-Read = Callable[[str], bytes]
 # So many files are noted at a time when a memory is read from nothing.
 READ_BATCH = 5000
 

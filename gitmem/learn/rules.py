@@ -13,7 +13,6 @@ from gitmem.learn.turns import USER
 from gitmem.model import live
 
 PROMOTE, MERGE, SUPERSEDE, RETRACT, REJECT = "promote", "merge", "supersede", "retract", "reject"
-VERDICTS = (PROMOTE, MERGE, SUPERSEDE, RETRACT, REJECT)
 
 
 class Against(Exception):
